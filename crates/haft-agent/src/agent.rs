@@ -7,7 +7,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use haft_model::conversation::{Message, Reply, Stop, Usage};
-use haft_model::provider::Model;
+use haft_model::provider::LanguageModel;
 use haft_runtime::runtime::Runtime;
 use haft_runtime::session::Session;
 use tokio_util::sync::CancellationToken;
@@ -41,7 +41,7 @@ const NOT_TOLD: &str = "whether it fits cannot be told in time; use a schema wit
 pub struct Agent<'a> {
     pub(crate) runtime: &'a Runtime,
     pub(crate) session: &'a Session,
-    pub(crate) model: &'a dyn Model,
+    pub(crate) model: &'a dyn LanguageModel,
     pub(crate) record: &'a dyn Record,
     overseer: &'a dyn Overseer,
     pub(crate) settings: Settings,
@@ -83,7 +83,12 @@ pub(crate) struct Run<'r> {
 
 impl<'a> Agent<'a> {
     /// Puts a model to work in a session, with the default settings and nothing said yet.
-    pub fn new(runtime: &'a Runtime, session: &'a Session, model: &'a dyn Model, record: &'a dyn Record) -> Self {
+    pub fn new(
+        runtime: &'a Runtime,
+        session: &'a Session,
+        model: &'a dyn LanguageModel,
+        record: &'a dyn Record,
+    ) -> Self {
         let state = Arc::new(ShownState::default());
         session.set_agent_state(state.clone());
         let agent = Self {

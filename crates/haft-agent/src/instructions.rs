@@ -1,10 +1,10 @@
-//! What a model is told before everything else: haft's own words, those of the user's files, and the mode.
+//! The system prompt: haft's coding prompt or the program's own, the user's files, and the mode.
 //!
 //! Not here: which files there are and whether they are trusted. They come as values.
 
 use haft_contract::grouped::Grouped;
 
-/// haft's own words.
+/// haft's coding prompt.
 const OWN: &str = include_str!("instructions.md");
 /// Longest text of one file that is passed on, in bytes.
 const LONGEST_WORDS: usize = 32 * 1024;
@@ -12,6 +12,8 @@ const LONGEST_WORDS: usize = 32 * 1024;
 /// What a model is told before everything else.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Instructions {
+    /// How it begins.
+    pub base: BasePrompt,
     /// The workspace, as it is shown.
     pub workspace: Option<String>,
     /// What people wrote for agents, the most general first.
@@ -20,7 +22,26 @@ pub struct Instructions {
     pub manner: Manner,
 }
 
-/// What somebody wrote for agents.
+/// How the system prompt begins.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum BasePrompt {
+    /// With haft's coding prompt.
+    #[default]
+    Coding,
+    /// With this text instead; it may be empty.
+    Own(String),
+}
+
+impl BasePrompt {
+    fn text(&self) -> &str {
+        match self {
+            BasePrompt::Coding => OWN.trim_end(),
+            BasePrompt::Own(text) => text.trim_end(),
+        }
+    }
+}
+
+/// What people wrote for agents in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Words {
     /// The file, as it is shown.
@@ -65,18 +86,12 @@ impl Manner {
 impl Instructions {
     /// Returns all of it as one text.
     pub fn text(&self) -> String {
-        let mut text = OWN.trim_end().to_owned();
-        if let Some(workspace) = &self.workspace {
-            text.push_str(&format!("\n\nThe workspace is {workspace}."));
-        }
-        if let Some(words) = self.manner.words() {
-            text.push_str("\n\n");
-            text.push_str(words);
-        }
-        for words in self.words.iter().filter(|words| !words.text.trim().is_empty()) {
-            text.push_str(&format!("\n\n# From {}\n\n{}", words.from, bounded(words)));
-        }
-        text
+        let workspace = self.workspace.as_ref().map(|workspace| format!("The workspace is {workspace}."));
+        let files = self.words.iter().filter(|words| !words.text.trim().is_empty());
+        let files = files.map(|words| format!("# From {}\n\n{}", words.from, bounded(words)));
+        let parts = [Some(self.base.text().to_owned()), workspace, self.manner.words().map(str::to_owned)];
+        let parts = parts.into_iter().flatten().filter(|part| !part.is_empty());
+        parts.chain(files).collect::<Vec<_>>().join("\n\n")
     }
 }
 
@@ -105,6 +120,7 @@ mod tests {
                 words("b", "Use tabs."),
             ],
             manner: Manner::Plan,
+            ..Instructions::default()
         };
         let text = instructions.text();
         let behind = text.strip_prefix(OWN.trim_end()).unwrap();
@@ -113,6 +129,15 @@ mod tests {
             behind.ends_with("\n\n# From ~/.config/haft/AGENTS.md\n\nBe brief.\n\n# From b\n\nUse tabs."),
             "{behind}"
         );
+    }
+
+    #[test]
+    fn a_prompt_of_the_program_replaces_haft_s_own() {
+        let base = BasePrompt::Own("You tell the weather.\n".into());
+        assert_eq!(Instructions { base, ..Instructions::default() }.text(), "You tell the weather.");
+        let base = BasePrompt::Own(String::new());
+        let workspace = Some("/w".to_owned());
+        assert_eq!(Instructions { base, workspace, ..Instructions::default() }.text(), "The workspace is /w.");
     }
 
     #[test]

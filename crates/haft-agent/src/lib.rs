@@ -17,6 +17,7 @@ mod guard;
 pub mod history;
 mod images;
 pub mod instructions;
+pub mod mock;
 mod offered;
 pub mod outcome;
 pub mod output;

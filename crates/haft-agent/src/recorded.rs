@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use haft_contract::BoxFuture;
 use haft_model::conversation::Reply;
-use haft_model::provider::{Heard, Model, ModelError, ModelErrorKind, Request};
+use haft_model::provider::{Heard, LanguageModel, ModelError, ModelErrorKind, Request};
 use haft_model::wire::Wire;
 use tokio_util::sync::CancellationToken;
 
@@ -48,7 +48,7 @@ impl<'a> RecordedModel<'a> {
     }
 }
 
-impl Model for RecordedModel<'_> {
+impl LanguageModel for RecordedModel<'_> {
     fn name(&self) -> &str {
         &self.name
     }

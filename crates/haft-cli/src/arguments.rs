@@ -1,11 +1,15 @@
 //! The command line as data.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::{Args, Parser, Subcommand};
 use haft_config::profile::Profile;
 use haft_contract::schema_rules::is_safe_name;
+use haft_host::options::Options;
 use haft_model::lower::Provider;
+use haft_policy::policy::Mode;
+use haft_runtime::session::Keeping;
 
 use crate::agent::flags::ModelFlags;
 use crate::commands::gc::Gc;
@@ -17,6 +21,7 @@ use crate::commands::resume::Resume;
 use crate::commands::rules::RulesArguments;
 use crate::commands::run::Run;
 use crate::commands::sessions::Sessions;
+use crate::notices::Stderr;
 
 /// The handle between a model and its tools.
 #[derive(Parser)]
@@ -215,14 +220,29 @@ pub(crate) struct Doctor {
 }
 
 impl Common {
-    /// Returns the folder that the command line names; else the current one.
-    pub(crate) fn folder(&self) -> &Path {
-        self.workspace.as_deref().unwrap_or(Path::new("."))
+    /// Returns how the host opens the workspace for this command line.
+    pub(crate) fn options(&self) -> Options {
+        Options {
+            folder: self.workspace.clone(),
+            added: self.added.clone(),
+            profile: self.profile,
+            dialect: self.dialect.clone(),
+            yes: self.yes,
+            mode: self.mode(),
+            trust: self.trust,
+            keeping: if self.no_cache { Keeping::Off } else { Keeping::On },
+            notices: Arc::new(Stderr),
+            ..Options::default()
+        }
     }
 
-    /// Returns the profile that is meant: the one that is named, or that of the dialect.
-    pub(crate) fn profile(&self) -> Option<Profile> {
-        self.profile.or_else(|| Profile::named(self.dialect.as_deref()?))
+    /// Says what happens to changes.
+    pub(crate) fn mode(&self) -> Mode {
+        match (self.plan, self.tries) {
+            (true, _) => Mode::Plan,
+            (false, true) => Mode::Try,
+            (false, false) => Mode::Normal,
+        }
     }
 }
 

@@ -3,25 +3,17 @@
 //! Data goes to stdout, talk to stderr. Exit codes: 0 ok, 1 the tool failed, 2 usage or
 //! configuration, 3 refused, 4 timed out, 130 interrupted.
 
-mod again;
 mod agent;
 mod arguments;
-mod brought;
+mod caller;
 mod commands;
-mod defined;
-mod desk;
 mod exit;
-mod for_person;
-mod ground;
-mod hooked;
 mod live;
+mod notices;
 mod prompt;
 mod replay;
-mod rescue;
-mod rulebook;
 mod screen;
 mod shown_diff;
-mod spoken;
 mod wrapped;
 
 use std::process::ExitCode;

@@ -56,18 +56,6 @@ fn unwritten(error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("stdout cannot be written: {error}"))
 }
 
-/// Returns how many columns a character takes, as terminals count.
-pub(crate) fn columns_of(c: char) -> usize {
-    match c {
-        '\u{300}'..='\u{36f}' | '\u{20d0}'..='\u{20ff}' => 0,
-        '\u{200d}' | '\u{fe0e}' | '\u{fe0f}' | '\u{e0020}'..='\u{e007f}' => 0,
-        '\u{1100}'..='\u{115f}' | '\u{2e80}'..='\u{a4cf}' | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}' => 2,
-        '\u{fe30}'..='\u{fe6f}' | '\u{ff00}'..='\u{ff60}' | '\u{ffe0}'..='\u{ffe6}' | '\u{1f300}'..='\u{1faff}' => 2,
-        '\u{20000}'..='\u{3fffd}' => 2,
-        _ => 1,
-    }
-}
-
 /// A line of our own words, with colours where the terminal wants them.
 pub(crate) fn line(parts: &[Part<'_>]) -> io::Result<()> {
     let mut text = String::new();

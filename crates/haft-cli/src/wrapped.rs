@@ -1,6 +1,6 @@
 //! Breaks lines so that they fit a terminal, between words where that is possible. Nothing is left out.
 
-use crate::screen::columns_of;
+use haft_host::bounded_text::columns_of;
 
 /// Breaks a text into rows of at most so many columns; the rows behind the first are indented.
 pub(crate) fn wrapped(text: &str, columns: usize, indent: usize) -> Vec<String> {

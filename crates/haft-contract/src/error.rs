@@ -111,6 +111,20 @@ impl fmt::Display for Next {
     }
 }
 
+impl From<std::io::Error> for ToolError {
+    /// Says what the system said, with the next step that is usual for it.
+    fn from(error: std::io::Error) -> Self {
+        let kind = match error.kind() {
+            std::io::ErrorKind::NotFound => ErrorKind::MissingFile,
+            std::io::ErrorKind::PermissionDenied => ErrorKind::Permission,
+            std::io::ErrorKind::TimedOut => ErrorKind::TimedOut,
+            _ => ErrorKind::Io,
+        };
+        let what = format!("The system says: {error}.");
+        ToolError::of(kind, what).caused_by(error)
+    }
+}
+
 impl ToolError {
     /// Says what went wrong and what to do next.
     pub fn new(kind: ErrorKind, what: impl Into<String>, next: Next) -> Self {

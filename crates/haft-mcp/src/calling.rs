@@ -7,6 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use haft_contract::call::{CallId, Origin, RawArguments, ToolCall};
 use haft_contract::result::ToolResult;
+use haft_host::toolbox::Toolbox;
 use haft_runtime::session::Session;
 use rmcp::ErrorData;
 use rmcp::model::{CallToolRequestParams, CallToolResponse};
@@ -15,7 +16,6 @@ use rmcp::service::{RequestContext, RoleServer};
 use crate::answer;
 use crate::progress::Progress;
 use crate::server::{Server, signed};
-use crate::toolbox::Toolbox;
 
 /// Where a request says which client it comes from, in the era without handshakes.
 const CLIENT: &str = "io.modelcontextprotocol/clientInfo";
@@ -58,7 +58,7 @@ pub(crate) async fn call(
     context: RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
     let toolbox = server.toolbox(&context).await?;
-    let Some(entry) = toolbox.runtime.catalog().find(&request.name) else {
+    let Some(entry) = toolbox.host().runtime.catalog().find(&request.name) else {
         return Err(no_such_tool(toolbox, &request.name));
     };
     let way = server.asking.way(&request, &context)?;
@@ -69,9 +69,9 @@ pub(crate) async fn call(
         // Closed never happens: the semaphore lives as long as the server.
         place = server.places.acquire() => place.ok(),
     };
-    let _under_way = server.turns.enter(&toolbox.session);
+    let _under_way = server.turns.enter(toolbox.session());
     if let Some(client) = client_name(&context) {
-        toolbox.session.set_agent(&client);
+        toolbox.session().set_agent(&client);
     }
     let about = server.asking.about(&id, way);
     let arguments = RawArguments::Object(request.arguments.unwrap_or_default());
@@ -84,9 +84,9 @@ pub(crate) async fn call(
     if let Some(spill) = &result.spilled {
         server.spills.add(spill, &result.tool);
     }
-    let mut answer = answer::of_result(&result, &entry, &toolbox.runtime);
+    let mut answer = answer::of_result(&result, &entry, &toolbox.host().runtime);
     answer.meta = signed(answer.meta, &context);
-    server.notes.add(toolbox.books.clone(), result);
+    server.notes.add(toolbox.host().clone(), result);
     Ok(answer.into())
 }
 
@@ -105,8 +105,8 @@ async fn run(
 ) -> ToolResult {
     let id = call.id.clone();
     let token = context.meta.get_progress_token();
-    let mut progress = Progress::of(token, &id, (toolbox.runtime.events(), &server.outbox));
-    let calling = toolbox.runtime.call(&toolbox.session, call);
+    let mut progress = Progress::of(token, &id, (toolbox.host().runtime.events(), &server.outbox));
+    let calling = toolbox.host().runtime.call(toolbox.session(), call);
     tokio::pin!(calling);
     let stopped = stopped(server, context);
     tokio::pin!(stopped);
@@ -115,7 +115,7 @@ async fn run(
             // First the signal: what nobody wants any more does not begin.
             biased;
             () = &mut stopped => {
-                toolbox.session.cancel(&id);
+                toolbox.session().cancel(&id);
                 return calling.await;
             }
             result = &mut calling => return result,
@@ -134,7 +134,7 @@ async fn stopped(server: &Server, context: &RequestContext<RoleServer>) {
 
 fn no_such_tool(toolbox: &Toolbox, name: &str) -> ErrorData {
     let shown: String = name.chars().filter(|c| !c.is_control()).take(80).collect();
-    let next = match toolbox.runtime.catalog().nearest(name) {
+    let next = match toolbox.host().runtime.catalog().nearest(name) {
         Some(near) => format!("call \"{near}\""),
         None => "call one that tools/list names".to_owned(),
     };

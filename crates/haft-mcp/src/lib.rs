@@ -2,7 +2,7 @@
 //!
 //! Programs that speak the protocol get haft's tools, with the same validation, rules, questions, sandbox and undo as
 //! any other caller. [`serve::serve`] runs one conversation over a pair of pipes; what it serves is a
-//! [`toolbox::Toolbox`].
+//! [`haft_host::toolbox::Toolbox`].
 //!
 //! The protocol has two eras. Up to 2025-11-25 there is a handshake, and the server may ask the client; from 2026-07-28
 //! on every request says for itself what it needs, and a question is a result. Both may come through the same pipe, so

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use haft_contract::result::ToolResult;
 
-use crate::toolbox::Books;
+use haft_host::host::Host;
 
 /// How long a note waits for others.
 const A_MOMENT: Duration = Duration::from_millis(100);
@@ -23,15 +23,15 @@ pub(crate) struct Notes {
 
 /// A call that has ended, and where that is written down.
 struct Note {
-    books: Arc<dyn Books>,
+    host: Arc<Host>,
     result: ToolResult,
 }
 
 impl Notes {
     /// Adds a note; it is written down soon.
-    pub(crate) fn add(&self, books: Arc<dyn Books>, result: ToolResult) {
+    pub(crate) fn add(&self, host: Arc<Host>, result: ToolResult) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        waiting.push(Note { books, result });
+        waiting.push(Note { host, result });
         let (count, notes) = (waiting.len(), self.clone());
         drop(waiting);
         if count == 1 {
@@ -47,8 +47,8 @@ impl Notes {
     /// Writes down what waits. May take a while.
     pub(crate) fn write_down(&self) {
         let waiting = std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner));
-        for Note { books, result } in waiting {
-            books.called(&result);
+        for Note { host, result } in waiting {
+            host.note_call(&result);
         }
     }
 }

@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use haft_contract::door::{Breadth, PageRequest};
+use haft_host::change_log::as_text;
+use haft_host::toolbox::Toolbox;
 use rmcp::ErrorData;
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
-
-use crate::toolbox::Toolbox;
 
 const LOG: &str = "haft://log";
 const SPILL: &str = "haft://spill/";
@@ -77,12 +77,13 @@ pub(crate) async fn read(toolbox: &Toolbox, uri: &str) -> Result<ReadResourceRes
 }
 
 async fn log(toolbox: &Toolbox) -> Result<String, ErrorData> {
-    let books = toolbox.books.clone();
+    let host = toolbox.host().clone();
     // Names of files and commands may hold secrets of the workspace.
-    let (look, redactor) = (toolbox.runtime.doors().look.clone(), toolbox.runtime.redactor().clone());
+    let (look, redactor) = (toolbox.host().runtime.doors().look.clone(), toolbox.host().runtime.redactor().clone());
     let log = tokio::task::spawn_blocking(move || {
         redactor.also_hide_files(&look.secrets(Breadth::Whole).changed);
-        books.log(MOST_SETS)
+        let log = host.history.log().map_err(|error| error.to_string())?;
+        Ok(as_text(log, MOST_SETS, &redactor))
     })
     .await;
     log.unwrap_or_else(|error| Err(error.to_string())).map_err(|why| ErrorData::internal_error(why, None))
@@ -98,7 +99,7 @@ async fn spill(toolbox: &Toolbox, rest: &str) -> Result<String, ErrorData> {
         },
     };
     let request = PageRequest { first_line, lines: MOST_LINES, column: 1, line_length: LONGEST_LINE };
-    let page = toolbox.session.spilled(id, request).await.map_err(|error| unknown(&error.what))?;
+    let page = toolbox.session().spilled(id, request).await.map_err(|error| unknown(&error.what))?;
     let mut text = String::new();
     let mut next_line = page.first_line;
     for line in &page.lines {

@@ -8,23 +8,25 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use haft_host::notices::Notices;
 use rmcp::model::{ClientResult, ListRootsRequest, ServerRequest};
 use rmcp::service::{PeerRequestOptions, RequestContext, RoleServer};
 
 use crate::server::is_modern;
-use crate::toolbox::Host;
 
 /// How long a client has to name its roots.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Asks the client for its root; nothing where it has none that can be used.
-pub(crate) async fn of_client(host: &dyn Host, context: &RequestContext<RoleServer>) -> Option<PathBuf> {
+pub(crate) async fn of_client(notices: &dyn Notices, context: &RequestContext<RoleServer>) -> Option<PathBuf> {
     let root = match named(context).await {
         Ok(root) => usable(&root),
         Err(why) => Err(why),
     };
-    root.inspect_err(|why| host.tell(&format!("note: the client names no workspace: {why}; -C or this folder is used")))
-        .ok()
+    root.inspect_err(|why| {
+        notices.note(&format!("note: the client names no workspace: {why}; -C or this folder is used"))
+    })
+    .ok()
 }
 
 async fn named(context: &RequestContext<RoleServer>) -> Result<String, String> {

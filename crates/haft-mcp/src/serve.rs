@@ -6,6 +6,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
+use haft_host::options::Options;
 use rmcp::service::serve_directly_with_ct;
 use tokio_util::sync::CancellationToken;
 
@@ -14,7 +15,7 @@ use crate::in_flight::InFlight;
 use crate::lines::Lines;
 use crate::outbox::Outbox;
 use crate::server::{Front, Server};
-use crate::toolbox::{Host, Workspace};
+use crate::toolbox::Workspace;
 use crate::transport::Pipes;
 
 /// How long calls have to end when they are stopped.
@@ -28,14 +29,14 @@ const LAST_WORDS: Duration = Duration::from_millis(100);
 ///
 /// Fails where the system has no more files.
 pub async fn serve(
-    (host, workspace): (Arc<dyn Host>, Workspace),
+    (options, workspace): (Options, Workspace),
     asking: Asking,
     (input, output): (OwnedFd, OwnedFd),
     ended: CancellationToken,
 ) -> io::Result<()> {
     let (outbox, written) = Outbox::open(output, ended.clone())?;
     let in_flight = Arc::new(InFlight::default());
-    let server = Server::new((host, workspace), (asking, outbox.clone(), ended.clone()));
+    let server = Server::new((options, workspace), (asking, outbox.clone(), ended.clone()));
     let notes = server.notes.clone();
     let pipes = Pipes {
         lines: Lines::of(input),

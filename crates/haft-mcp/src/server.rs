@@ -6,6 +6,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use haft_host::options::Options;
+use haft_host::toolbox::Toolbox;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ClientNotification, ClientRequest, DiscoverResult, Implementation,
     InitializeRequestParams, InitializeResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
@@ -23,7 +25,7 @@ use crate::in_flight::InFlight;
 use crate::notes::Notes;
 use crate::outbox::Outbox;
 use crate::resources::Spills;
-use crate::toolbox::{Host, Toolbox, Workspace};
+use crate::toolbox::{self, Workspace};
 use crate::{calling, listing, resources, roots, words};
 
 /// Most calls that run at once; more wait.
@@ -33,7 +35,7 @@ const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
 /// Answers the requests of one client.
 pub(crate) struct Server {
-    pub(crate) host: Arc<dyn Host>,
+    options: Options,
     /// Whether the client names the workspace.
     takes_roots: bool,
     opened: OnceCell<Toolbox>,
@@ -50,7 +52,7 @@ pub(crate) struct Server {
 impl Server {
     /// Makes a server of the tools of a workspace.
     pub(crate) fn new(
-        (host, workspace): (Arc<dyn Host>, Workspace),
+        (options, workspace): (Options, Workspace),
         (asking, outbox, ended): (Asking, Outbox, CancellationToken),
     ) -> Self {
         let (takes_roots, opened) = match workspace {
@@ -58,7 +60,7 @@ impl Server {
             Workspace::OfClient => (true, None),
         };
         Self {
-            host,
+            options,
             takes_roots,
             opened: OnceCell::new_with(opened),
             asking,
@@ -75,19 +77,19 @@ impl Server {
     /// Returns the tools, which are got ready by now.
     pub(crate) async fn toolbox(&self, context: &RequestContext<RoleServer>) -> Result<&Toolbox, ErrorData> {
         let open = || async {
-            let root = roots::of_client(&*self.host, context).await;
-            let host = self.host.clone();
-            let open = move || match root.map(|root| host.open(Some(&root))) {
+            let root = roots::of_client(&*self.options.notices, context).await;
+            let (options, asking) = (self.options.clone(), self.asking.clone());
+            let open = move || match root.map(|root| toolbox::open(&options, &asking, Some(&root))) {
                 Some(Ok(toolbox)) => Ok(toolbox),
                 Some(Err(why)) => {
-                    host.tell(&format!("note: the client's root is not used: {why}"));
-                    host.open(None)
+                    options.notices.note(&format!("note: the client's root is not used: {why}"));
+                    toolbox::open(&options, &asking, None)
                 }
-                None => host.open(None),
+                None => toolbox::open(&options, &asking, None),
             };
             let opened = tokio::task::spawn_blocking(open).await;
             opened.unwrap_or_else(|error| Err(error.to_string())).map_err(|why| {
-                self.host.tell(&why);
+                self.options.notices.note(&why);
                 ErrorData::internal_error(why, None)
             })
         };
@@ -159,7 +161,7 @@ impl ServerHandler for Server {
     ) -> Result<ListToolsResult, ErrorData> {
         no_such_page(request)?;
         let toolbox = self.toolbox(&context).await?;
-        let mut list = ListToolsResult::with_all_items(listing::tools(&toolbox.runtime));
+        let mut list = ListToolsResult::with_all_items(listing::tools(&toolbox.host().runtime));
         list.meta = signed(None, &context);
         Ok(list)
     }
@@ -209,7 +211,9 @@ impl ServerHandler for Server {
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let names_roots = context.peer.peer_info().is_some_and(|client| client.capabilities.roots.is_some());
         if names_roots && !self.takes_roots {
-            self.host.tell("note: the client's roots are not used; start with --roots to let it name the workspace");
+            self.options
+                .notices
+                .note("note: the client's roots are not used; start with --roots to let it name the workspace");
         }
     }
 }

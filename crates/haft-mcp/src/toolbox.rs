@@ -1,54 +1,40 @@
-//! What is served: the tools of one workspace, and the house that they stand in.
+//! What is served: the tools of one workspace, with the one session of the client.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use haft_contract::result::ToolResult;
-use haft_runtime::runtime::Runtime;
-use haft_runtime::session::Session;
+use haft_host::host::Host;
+use haft_host::options::Options;
+use haft_host::project_files::OnUntrusted;
+use haft_host::toolbox::Toolbox;
+use haft_runtime::approval::{Approver, YesToOrdinary};
+use haft_runtime::session::Readers;
 
-/// The tools of one workspace, with the one session of the client.
-pub struct Toolbox {
-    /// Runs the calls.
-    pub runtime: Runtime,
-    /// The client's session; its questions go to the same [`crate::asking::Asking`] that the server is given.
-    pub session: Session,
-    /// The workspace, by its real path.
-    pub workspace: PathBuf,
-    /// What else there is to read.
-    pub books: Arc<dyn Books>,
-}
+use crate::asking::Asking;
 
-/// What is written down about the calls of a workspace.
-pub trait Books: Send + Sync {
-    /// Returns what was changed in the workspace, the newest first, as text; at most so many change sets. May take a while.
-    ///
-    /// # Errors
-    ///
-    /// Says why it cannot be read.
-    fn log(&self, most: usize) -> Result<String, String>;
-
-    /// Remembers a call that has ended. May take a while.
-    fn called(&self, result: &ToolResult);
-}
-
-/// Where the server lives.
-pub trait Host: Send + Sync {
-    /// Gets a toolbox ready, in the folder that the client names or in the one that the user has named. May take a while.
-    ///
-    /// # Errors
-    ///
-    /// Says what is wrong and what to do.
-    fn open(&self, root: Option<&Path>) -> Result<Toolbox, String>;
-
-    /// Tells the person who looks at the log of the server.
-    fn tell(&self, words: &str);
+/// Opens the workspace that the options name, or the one that the client names. Questions go to the client. May take a
+/// while.
+///
+/// # Errors
+///
+/// Says what is wrong and what to do.
+pub fn open(options: &Options, asking: &Asking, root: Option<&Path>) -> Result<Toolbox, String> {
+    let folder = root.map(Path::to_owned).or_else(|| options.folder.clone());
+    let options = Options { folder, ..options.clone() };
+    let host = Host::open_for(&options, OnUntrusted::Report).map_err(|error| format!("{error:#}"))?;
+    let approver: Box<dyn Approver> = match options.yes {
+        true => Box::new(YesToOrdinary::or_ask(asking.clone())),
+        false => Box::new(asking.clone()),
+    };
+    // Agents of one client share the server, and do not see what another one has read.
+    let session = host.session("mcp", approver).with_readers(Readers::Several);
+    Ok(Toolbox::of(Arc::new(host), session))
 }
 
 /// Who chooses the workspace.
 pub enum Workspace {
     /// The user has, and these are its tools.
     Chosen(Box<Toolbox>),
-    /// The client, because the user lets it; the tools are got ready when they are needed.
+    /// The client, because the user lets it; the server opens it when the tools are needed.
     OfClient,
 }

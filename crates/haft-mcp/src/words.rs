@@ -1,17 +1,17 @@
 //! What a model is told about the tools as a whole, once.
 
+use haft_host::toolbox::Toolbox;
 use haft_runtime::runtime::Runtime;
-
-use crate::toolbox::Toolbox;
 
 /// Tells how the tools are used well; without a toolbox the workspace is not known yet.
 pub(crate) fn instructions(toolbox: Option<&Toolbox>) -> String {
     let place = match toolbox {
-        Some(toolbox) => format!("The workspace is {}.", toolbox.workspace.display()),
+        Some(toolbox) => format!("The workspace is {}.", toolbox.host().workspace.display()),
         None => "The workspace is the root that your client names.".to_owned(),
     };
     let mut lines = vec![format!("{place} Paths are relative to it; what lies outside is refused or asked about.")];
-    let named = |native: &str| toolbox.map_or_else(|| Some(native.to_owned()), |at| shown_name(&at.runtime, native));
+    let named =
+        |native: &str| toolbox.map_or_else(|| Some(native.to_owned()), |at| shown_name(&at.host().runtime, native));
     if let Some(edit) = named("edit_file") {
         lines.push(format!(
             "Change files with \"{edit}\" and not with sed or a script: it finds the place or says what came near."

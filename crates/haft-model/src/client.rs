@@ -29,7 +29,7 @@ use crate::chat::Chat;
 use crate::conversation::{Reply, Stop};
 use crate::form::Form;
 use crate::gemini::Gemini;
-use crate::provider::{Heard, Model, ModelError, Piece, Request};
+use crate::provider::{Heard, LanguageModel, ModelError, Piece, Request};
 use crate::quirks::Quirks;
 use crate::responses::Responses;
 use crate::wire::Wire;
@@ -213,7 +213,7 @@ impl Connection {
     }
 }
 
-impl Model for Connection {
+impl LanguageModel for Connection {
     fn name(&self) -> &str {
         &self.endpoint.model
     }

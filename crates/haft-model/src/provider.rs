@@ -11,7 +11,7 @@ use crate::lower::LoweredList;
 use crate::wire::Wire;
 
 /// A model that can be asked.
-pub trait Model: Send + Sync {
+pub trait LanguageModel: Send + Sync {
     /// Returns its name at the provider.
     fn name(&self) -> &str;
 

@@ -25,11 +25,12 @@ const DRIVE: &str = "crates/haft-runtime/src/runtime.rs";
 const DRAWERS: [&str; 10] =
     ["common", "core", "helper", "helpers", "manager", "managers", "misc", "types", "util", "utils"];
 
-const CRATES: [&str; 14] = [
-    "haft-contract",
+const CRATES: [&str; 15] = [
     "haft-agent",
     "haft-cli",
     "haft-config",
+    "haft-contract",
+    "haft-host",
     "haft-macros",
     "haft-mcp",
     "haft-model",
@@ -48,7 +49,7 @@ const KEPT_IN: [(&str, &[&str]); 7] = [
     ("clap", &["haft-cli"]),
     ("grep-searcher", &["haft-workspace"]),
     ("ignore", &["haft-workspace"]),
-    ("opentelemetry_sdk", &["haft-cli"]),
+    ("opentelemetry_sdk", &["haft-host"]),
     ("reqwest", &["haft-mcp", "haft-model", "haft-net"]),
     ("rmcp", &["haft-mcp"]),
 ];
@@ -244,7 +245,11 @@ fn arrows(name: &str) -> Option<BTreeSet<&'static str>> {
         "haft-policy" | "haft-workspace" | "haft-sandbox" | "haft-net" | "haft-model" => &["haft-contract"],
         "haft-runtime" | "haft-tools" => &["haft-contract", "haft-policy"],
         "haft-agent" => &["haft-contract", "haft-runtime", "haft-model"],
-        "haft-mcp" => &["haft-contract", "haft-runtime"],
+        "haft-mcp" => &["haft-contract", "haft-host", "haft-runtime"],
+        "haft-host" => {
+            let above = ["haft-cli", "haft-host", "haft-mcp", "haft-testkit"];
+            return Some(CRATES.into_iter().filter(|name| !above.contains(name)).collect());
+        }
         "haft-config" => &["haft-contract", "haft-policy", "haft-workspace"],
         "haft-cli" => &CRATES,
         "haft-testkit" => return Some(CRATES.into_iter().filter(|name| *name != "haft-cli").collect()),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use haft_contract::BoxFuture;
 use haft_model::conversation::{Call, Message, Native, Part, Reply, Stop, Usage};
-use haft_model::provider::{Heard, Model, ModelError, ModelErrorKind, Piece, Request};
+use haft_model::provider::{Heard, LanguageModel, ModelError, ModelErrorKind, Piece, Request};
 use haft_model::wire::Wire;
 use serde_json::Value;
 use serde_json::value::to_raw_value;
@@ -96,7 +96,7 @@ fn pieces<'p>(part: &'p Part, calls: &mut usize) -> Vec<Piece<'p>> {
     }
 }
 
-impl Model for Puppet {
+impl LanguageModel for Puppet {
     fn name(&self) -> &str {
         "puppet"
     }

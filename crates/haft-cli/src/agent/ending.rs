@@ -9,17 +9,18 @@ use haft_model::provider::ModelErrorKind;
 use haft_runtime::record::VERSION;
 use serde_json::json;
 
-use super::kept::Keeping;
-use super::shown::paragraph;
+use super::output;
 use super::teller::Teller;
-use super::{output, stream};
 use crate::exit::Exit;
 use crate::screen::{self, Part};
+use haft_host::agent_records::{self as stream, name_of_end};
+use haft_host::bounded_text::paragraph;
+use haft_host::session_records::SessionRecorder;
 
 /// The end of a run.
 pub(super) struct Ending<'a> {
     pub(super) teller: &'a Teller<'a>,
-    pub(super) keeping: &'a Keeping,
+    pub(super) keeping: &'a SessionRecorder,
     pub(super) is_json: bool,
     pub(super) took: Duration,
 }
@@ -90,29 +91,9 @@ fn exit_of(ended: &Ended) -> Exit {
     }
 }
 
-/// Names an end for programs.
-pub(super) fn name_of(ended: &Ended) -> &'static str {
-    match ended {
-        Ended::Finished => "finished",
-        Ended::Stopped => "stopped",
-        Ended::OutOfSteps(_) => "out_of_steps",
-        Ended::OutOfBudget { .. } => "out_of_budget",
-        Ended::OutOfMoney { .. } => "out_of_money",
-        Ended::PromptTooLong { .. } => "prompt_too_long",
-        Ended::Refused => "refused",
-        Ended::Unfinished(_) => "unfinished",
-        Ended::SaidNothing => "said_nothing",
-        Ended::Unfit(_) => "unfit",
-        Ended::GoesInCircles { .. } => "goes_in_circles",
-        Ended::Failed(error) if error.kind == ModelErrorKind::TimedOut => "timed_out",
-        Ended::Failed(_) => "failed",
-        Ended::NotRecorded(_) => "not_recorded",
-    }
-}
-
 fn end_record(outcome: &Outcome, id: &str, exit: Exit, took: f64) -> serde_json::Value {
     let mut record = json!({
-        "v": VERSION, "event": "ended", "how": name_of(&outcome.ended), "answer": outcome.answer, "session": id,
+        "v": VERSION, "event": "ended", "how": name_of_end(&outcome.ended), "answer": outcome.answer, "session": id,
         "steps": outcome.steps, "usage": stream::usage(outcome.usage), "exit_code": exit.code(),
         "duration_ms": (took * 1_000.0) as u64
     });

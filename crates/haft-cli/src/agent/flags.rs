@@ -4,6 +4,7 @@ use clap::Args;
 use haft_config::model::tuning::EffortName;
 use haft_config::model::{ModelSection, WireName};
 use haft_config::price::Amount;
+use haft_host::model::tuning::TuningFlags;
 
 /// Which model.
 #[derive(Args, Clone, Default)]
@@ -37,6 +38,13 @@ pub(crate) struct HowFar {
     /// The first reply must call a tool: for small models that talk instead of working
     #[arg(long = "call-first")]
     pub(crate) call_first: bool,
+}
+
+impl HowFar {
+    /// Returns what the flags say about how the model is used.
+    pub(crate) fn tuning(&self) -> TuningFlags {
+        TuningFlags { effort: self.effort, call_first: self.call_first, max_cost: self.max_cost }
+    }
 }
 
 impl ModelFlags {

@@ -3,10 +3,11 @@
 use std::fmt;
 use std::time::Duration;
 
-use haft_contract::path::one_line;
 use haft_contract::result::{Status, ToolResult};
 
-use crate::screen::{columns_of, safe, talk_width};
+use haft_host::bounded_text::{columns_in, one_line_of};
+
+use crate::screen::talk_width;
 
 /// Longest line of a call that no terminal shows.
 const USUAL: usize = 100;
@@ -18,8 +19,6 @@ const SHORTEST_NAME: usize = 16;
 const LONGEST_NAME: usize = 40;
 /// Most tools that are named with their times.
 const MOST_TOOLS: usize = 12;
-/// Longest words of somebody else that are shown, in characters: several times as long as what a provider may say.
-const LONGEST_WORDS: usize = 2_000;
 
 /// Returns the line of a call that has ended, or was not run; and whether it went well.
 pub(super) fn call_line(tool: &str, about: &str, result: Option<&ToolResult>) -> (bool, String) {
@@ -39,35 +38,6 @@ fn line_of(tool: &str, about: &str, ended: &str, columns: usize) -> String {
     let room = room.saturating_sub(columns_in(&tool) + 1);
     let about = if about.is_empty() { String::new() } else { format!(" {}", one_line_of(about, room)) };
     one_line_of(&format!("• {tool}{about} ({ended})"), columns)
-}
-
-/// Returns somebody else's words on one line of at most so many columns, with everything in it visible.
-pub(crate) fn one_line_of(text: &str, columns: usize) -> String {
-    let text = one_line(text);
-    let text = safe(&text);
-    if columns_in(&text) <= columns {
-        return text.into_owned();
-    }
-    let mut used = 1;
-    let fits = |c: &char| {
-        used += columns_of(*c);
-        used <= columns
-    };
-    format!("{}…", text.chars().take_while(fits).collect::<String>())
-}
-
-/// Returns somebody else's words as one paragraph that has an end.
-pub(crate) fn paragraph(words: &str) -> String {
-    let mut words: String = words.split_whitespace().collect::<Vec<_>>().join(" ");
-    if let Some((end, _)) = words.char_indices().nth(LONGEST_WORDS) {
-        words.truncate(end);
-        words.push('…');
-    }
-    words
-}
-
-fn columns_in(text: &str) -> usize {
-    text.chars().map(columns_of).sum()
 }
 
 fn ending(result: &ToolResult) -> String {
@@ -139,11 +109,5 @@ mod tests {
         (0..15).for_each(|number| tools.note(&format!("t{number}\n{}", "x".repeat(100)), Duration::ZERO));
         let shown = tools.to_string();
         assert!(!shown.contains('\n') && shown.ends_with(" and 3 more") && shown.len() < 800, "{shown}");
-    }
-
-    #[test]
-    fn words_of_others_are_one_paragraph_with_an_end() {
-        assert_eq!(paragraph("busy\r\n\n• bash rm -r .\t now "), "busy • bash rm -r . now");
-        assert_eq!(paragraph(&"ä".repeat(5_000)).chars().count(), LONGEST_WORDS + 1);
     }
 }

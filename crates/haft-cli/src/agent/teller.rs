@@ -20,19 +20,21 @@ use serde_json::Value;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::kept::Keeping;
-use super::shown::{Tools, call_line, paragraph};
-use super::stream;
+use super::shown::{Tools, call_line};
 use super::waiting::Waiting;
 use crate::arguments::Common;
-use crate::desk::{Caller, Desk, how_to_allow};
+use crate::caller::{Caller, how_to_allow};
 use crate::exit::Exit;
 use crate::live::LiveLine;
 use crate::screen::{self, Part, safe};
+use haft_host::agent_records as stream;
+use haft_host::bounded_text::paragraph;
+use haft_host::host::Host;
+use haft_host::session_records::SessionRecorder;
 
 /// Tells what an agent does.
 pub(super) struct Teller<'a> {
-    keeping: &'a Keeping,
+    keeping: &'a SessionRecorder,
     is_json: bool,
     /// Whether somebody watches the text come.
     pub(super) streams: bool,
@@ -62,8 +64,13 @@ struct State {
 }
 
 impl<'a> Teller<'a> {
-    pub(super) fn new(keeping: &'a Keeping, desk: &'a Desk, common: &Common, stop: &'a CancellationToken) -> Self {
-        let (is_json, redactor) = (common.json, desk.runtime.redactor());
+    pub(super) fn new(
+        keeping: &'a SessionRecorder,
+        host: &'a Host,
+        common: &Common,
+        stop: &'a CancellationToken,
+    ) -> Self {
+        let (is_json, redactor) = (common.json, host.runtime.redactor());
         let streams = !is_json && io::stderr().is_terminal();
         let (line, waiting, state) = (LiveLine::default(), Waiting::default(), Mutex::default());
         Self { keeping, is_json, streams, redactor, stop, line, waiting, state }

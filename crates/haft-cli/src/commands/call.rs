@@ -9,15 +9,15 @@ use haft_contract::result::{Did, ToolResult};
 use haft_runtime::entry::Entry;
 use haft_runtime::record;
 use haft_runtime::session::Session;
-use haft_workspace::state::WorkspaceState;
 
 use super::call_lines;
 use crate::arguments::{Call, Common};
-use crate::desk::{Caller, Desk, block_on, origin};
+use crate::caller::Caller;
 use crate::exit::Exit;
-use crate::for_person::for_reader;
 use crate::live::Live;
 use crate::screen::{self, Part};
+use haft_host::for_person::for_reader;
+use haft_host::host::{Host, block_on};
 
 /// Runs the command.
 pub(crate) fn run(common: &Common, call: &Call) -> anyhow::Result<Exit> {
@@ -28,14 +28,14 @@ pub(crate) fn run(common: &Common, call: &Call) -> anyhow::Result<Exit> {
         return call_lines::run(common);
     }
     let given = Given::read(&call.arguments)?;
-    let desk = Desk::open_for(common, Caller::OneCall)?;
-    let arguments = given.for_tool(desk.runtime.catalog().find(&call.tool).as_deref())?;
-    let session = desk.session(common, Caller::OneCall);
-    let origin = origin(common, Caller::OneCall);
+    let host = Caller::OneCall.opens(common)?;
+    let arguments = given.for_tool(host.runtime.catalog().find(&call.tool).as_deref())?;
+    let session = Caller::OneCall.session(&host, common);
+    let origin = Caller::OneCall.origin(common);
     let tool_call = ToolCall::new(&call.tool, arguments).by(origin);
-    let result = block_on(interruptible(&desk, &session, tool_call))?;
+    let result = block_on(interruptible(&host, &session, tool_call))?;
     let result = for_reader(result, Reader::of(origin));
-    note_call(&desk.state, &result);
+    host.note_call(&result);
     show(common, &result)?;
     Ok(result.status.into())
 }
@@ -107,10 +107,10 @@ fn no_argument(word: &str) -> anyhow::Error {
 }
 
 /// Makes the call; Ctrl-C stops it and waits for what it says of that.
-async fn interruptible(desk: &Desk, session: &Session, call: ToolCall) -> ToolResult {
-    let calling = desk.runtime.call(session, call);
+async fn interruptible(host: &Host, session: &Session, call: ToolCall) -> ToolResult {
+    let calling = host.runtime.call(session, call);
     tokio::pin!(calling);
-    let mut live = Live::new(desk.runtime.events());
+    let mut live = Live::new(host.runtime.events());
     loop {
         tokio::select! {
             biased;
@@ -121,20 +121,6 @@ async fn interruptible(desk: &Desk, session: &Session, call: ToolCall) -> ToolRe
             }
             () = live.step() => {}
         }
-    }
-}
-
-/// Remembers the call for `haft doctor TOOL`. A call does not fail because that did not work.
-pub(crate) fn note_call(state: &WorkspaceState, result: &ToolResult) {
-    let mut short = record::of_result(result);
-    if let Some(fields) = short.as_object_mut() {
-        // The id is the caller's own and may be anything; what was shown is not kept twice.
-        for left_out in ["id", "content", "data"] {
-            fields.remove(left_out);
-        }
-    }
-    if let Err(error) = state.recent_calls().add(&short) {
-        screen::talk(&format!("note: this call could not be remembered for \"haft doctor\": {error}"));
     }
 }
 

@@ -1,253 +1,50 @@
 //! `haft check`: every problem of a file, with its line and the fix.
 
-mod conformance;
-mod definitions;
-mod folder;
-mod prompts;
-mod trials;
-
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-
-use haft_config::file::Mistake;
-use haft_config::settings::Settings;
-use haft_contract::manual::Manual;
-use haft_contract::schema_rules;
-use haft_contract::spec::Spec;
-use haft_model::lower::{Offered, Provider, lower};
-use haft_workspace::state::{list_config_folder, read_project_file};
-use serde_json::{Value, json};
+use haft_host::check::{Report, Tried, Trying, check};
+use haft_runtime::conformance::Verdict;
 
 use crate::arguments::{Check, Common};
 use crate::exit::Exit;
-use crate::rulebook::mistakes_in;
-use crate::screen;
-use conformance::Tried;
-use trials::Trial;
+use crate::screen::{self, Part};
 
 /// Runs the command.
-pub(crate) fn run(common: &Common, check: &Check) -> anyhow::Result<Exit> {
-    let mut checking = Checking::default();
-    checking.all(&check.paths);
-    checking.tries(common, if check.run { Trying::Everything } else { Trying::Examples })?;
-    let Checking { found, tried, not_tried, .. } = checking;
-    for found in &found {
+pub(crate) fn run(common: &Common, arguments: &Check) -> anyhow::Result<Exit> {
+    let trying = if arguments.run { Trying::Everything } else { Trying::Examples };
+    let report = check(&common.options(), &arguments.paths, trying)?;
+    let Report { found, tried, not_tried } = &report;
+    for found in found {
         if common.json { screen::record(&found.record()) } else { screen::answer(&found.line()) }?;
     }
-    tried.iter().try_for_each(|tried| tried.show(common))?;
+    tried.iter().try_for_each(|tried| show(common, tried))?;
     Ok(match () {
-        () if found.iter().any(|found| !found.is_warning) || tried.iter().any(Tried::has_failed) => Exit::Failed,
-        // Whoever wants tools to be run is not to believe that they were.
-        () if check.run && not_tried => Exit::Refused,
+        () if report.has_failed() => Exit::Failed,
+        // A caller that wants tools to run must not believe that they did.
+        () if arguments.run && *not_tried => Exit::Refused,
         () => Exit::Ok,
     })
 }
 
-/// How much is tried of what definitions are bound to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Trying {
-    /// Whether it is there and its examples hold.
-    Examples,
-    /// Everything that a tool must keep.
-    Everything,
-}
-
-/// A problem of a file.
-struct Found {
-    file: PathBuf,
-    line: usize,
-    problem: String,
-    fix: String,
-    is_warning: bool,
-}
-
-impl Found {
-    fn line(&self) -> String {
-        let Self { file, line, problem, fix, is_warning } = self;
-        let warning = if *is_warning { "warning: " } else { "" };
-        format!("{}:{line}: {warning}{problem}; {fix}", file.display())
+/// Shows each check of a tool in a line, or as a record.
+fn show(common: &Common, tried: &Tried) -> anyhow::Result<()> {
+    if common.json {
+        let records = tried.findings.iter().map(|finding| tried.record(finding).to_string());
+        return Ok(records.into_iter().try_for_each(|record| screen::record(&record))?);
     }
-
-    fn record(&self) -> String {
-        let Self { file, line, problem, fix, is_warning } = self;
-        let file = file.display().to_string();
-        json!({ "v": 1, "file": file, "line": line, "problem": problem, "fix": fix, "warning": is_warning }).to_string()
-    }
-}
-
-/// Looks through files, each once although a folder and a list may lead to it.
-#[derive(Default)]
-struct Checking {
-    seen: BTreeSet<PathBuf>,
-    found: Vec<Found>,
-    trials: Vec<Trial>,
-    tried: Vec<Tried>,
-    /// Whether something was not tried because nobody trusts it, or nothing can be here.
-    not_tried: bool,
-}
-
-impl Checking {
-    fn all(&mut self, paths: &[PathBuf]) {
-        for path in paths {
-            match list_config_folder(path) {
-                Ok(Some(inside)) => self.folder(path, &inside),
-                Ok(None) => self.file(path),
-                Err(error) => self.add(path, (1, format!("cannot be listed: {error}"), "name its files".into())),
-            }
-        }
-    }
-
-    fn add(&mut self, file: &Path, (line, problem, fix): Problem) {
-        self.found.push(Found { file: file.into(), line, problem, fix, is_warning: false });
-    }
-
-    /// Checks a file that is named, or that a folder holds.
-    fn file(&mut self, path: &Path) {
-        if !self.seen.insert(path.components().collect()) {
-            return;
-        }
-        let text = match read_project_file(path) {
-            Ok(Some(text)) => text,
-            Ok(None) => return self.add(path, (1, "there is no such file".into(), "name one that is there".into())),
-            Err(error) => {
-                return self.add(path, (1, format!("cannot be read: {error}"), "name a readable text file".into()));
-            }
+    let file = tried.file.display().to_string();
+    screen::line(&[Part::Strong(&file), Part::Plain(": "), Part::Strong(&tried.tool)])?;
+    for finding in &tried.findings {
+        let verdict = match finding.verdict {
+            Verdict::Passed => Part::Good("pass    "),
+            Verdict::Failed => Part::Bad("FAIL    "),
+            Verdict::Skipped => Part::Faint("skipped "),
         };
-        if is_yaml(path) {
-            return self.yaml(path, &text);
-        }
-        if is_xml(path) {
-            return self.prompt(path, &text);
-        }
-        if is_dialect(path, &text) {
-            let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
-            return self.tell(path, haft_tools::dialect::check(name, &text).problems);
-        }
-        for problem in problems(path, &text) {
-            self.add(path, problem);
-        }
+        let fix = finding.fix.as_ref().map(|fix| format!("; {fix}")).unwrap_or_default();
+        let what = format!(" {:<16} {}{fix}", finding.check, one_line(&finding.what));
+        screen::line(&[Part::Plain("  "), verdict, Part::Plain(&what)])?;
     }
+    Ok(())
 }
 
-fn is_yaml(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
-}
-
-fn is_xml(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "xml")
-}
-
-/// A dialect lies in its folder, and has tools, which no other file of this kind has.
-fn is_dialect(path: &Path, text: &str) -> bool {
-    let is_toml = path.extension().is_some_and(|extension| extension == "toml");
-    let is_in_folder = path.parent().and_then(Path::file_name).is_some_and(|folder| folder == "dialects");
-    is_toml && (is_in_folder || text.lines().any(|line| line.trim() == "[[tools]]"))
-}
-
-type Problem = (usize, String, String);
-
-fn problems(path: &Path, text: &str) -> Vec<Problem> {
-    match path.extension().and_then(|extension| extension.to_str()) {
-        Some("toml") if path.file_name().is_some_and(|name| name == "rules.toml") => rule_problems(path, text),
-        Some("toml") if path.ends_with(crate::brought::CONFIG) => project_problems(path, text),
-        Some("toml") => haft_config::file::check_config(text).err().into_iter().collect(),
-        Some("md") => manual_problems(text),
-        Some("json") => tool_list_problems(text),
-        _ => vec![(
-            1,
-            "haft does not know this kind of file".into(),
-            "name a config.toml, a rules.toml, a tools.yaml, a definition (.yaml), a dialect (.toml), the words of a tool (.md, _prompt.xml) or a list of tools (.json)".into(),
-        )],
-    }
-}
-
-fn rule_problems(path: &Path, text: &str) -> Vec<Problem> {
-    match Settings::read(None) {
-        Ok(settings) => mistakes_in(path, text, &settings).0.into_iter().map(of_mistake).collect(),
-        Err(error) => vec![(1, format!("cannot be checked: {error}"), "mend that first".into())],
-    }
-}
-
-fn project_problems(path: &Path, text: &str) -> Vec<Problem> {
-    match Settings::read(None).map(|settings| settings.with_project(path, text)) {
-        Ok(checked) => checked.err().map(of_mistake).into_iter().collect(),
-        Err(error) => vec![(1, format!("cannot be checked: {error}"), "mend that first".into())],
-    }
-}
-
-fn of_mistake(mistake: Mistake) -> Problem {
-    (mistake.line, mistake.problem, mistake.fix)
-}
-
-fn manual_problems(text: &str) -> Vec<Problem> {
-    let manual = Manual::read(text);
-    let mut problems = Vec::new();
-    if manual.title.is_empty() {
-        problems.push((1, "the title is missing".into(), "begin with a line such as \"# Read file\"".into()));
-    }
-    if manual.words.is_empty() {
-        problems.push((
-            1,
-            "there are no words for the model".into(),
-            "say what the tool does and when to use it".into(),
-        ));
-    }
-    if manual.examples.is_empty() {
-        problems.push((
-            1,
-            "there is no example".into(),
-            "add a fenced `json` block with the arguments of a call".into(),
-        ));
-    }
-    let blocks = text.lines().enumerate().filter(|(_, line)| line.trim() == "```json").map(|(index, _)| index + 1);
-    for (line, example) in blocks.zip(&manual.examples) {
-        if !example.arguments.is_object() {
-            problems.push((line, "the example is not a JSON object".into(), "write the arguments of one call".into()));
-        }
-    }
-    problems
-}
-
-fn tool_list_problems(text: &str) -> Vec<Problem> {
-    let value: Value = match serde_json::from_str(text) {
-        Ok(value) => value,
-        Err(error) => return vec![(error.line(), format!("is not JSON: {error}"), "mend the JSON".into())],
-    };
-    let Some(tools) = value.as_array().or_else(|| value.get("tools").and_then(Value::as_array)) else {
-        return vec![(
-            1,
-            "is not a list of tools".into(),
-            "write [{\"name\", \"description\", \"inputSchema\"}, …]".into(),
-        )];
-    };
-    let mut names: Vec<&str> = Vec::new();
-    let mut problems = Vec::new();
-    for tool in tools {
-        // OpenAI wraps each tool once more.
-        let tool = tool.get("function").unwrap_or(tool);
-        let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
-        let line = text.lines().position(|line| line.contains(&format!("\"{name}\""))).map_or(1, |index| index + 1);
-        if names.contains(&name) {
-            problems.push((line, format!("two tools are called \"{name}\""), "rename one of them".into()));
-        }
-        names.push(name);
-        problems.extend(tool_problems(name, tool).into_iter().map(|(problem, fix)| (line, problem, fix)));
-    }
-    problems
-}
-
-fn tool_problems(name: &str, tool: &Value) -> Vec<(String, String)> {
-    let words = tool.get("description").and_then(Value::as_str).unwrap_or_default();
-    let schema = ["inputSchema", "input_schema", "parameters"].iter().find_map(|key| tool.get(key));
-    let schema = schema.cloned().unwrap_or_else(|| serde_json::json!({}));
-    let spec = Spec::new(name, Manual::plain(name, words), schema);
-    let broken = schema_rules::check(&spec);
-    let mut problems: Vec<_> =
-        broken.into_iter().map(|broken| (format!("{name}: {}: {}", broken.at, broken.rule), broken.fix)).collect();
-    for provider in Provider::ALL {
-        if let Err(quarantined) = lower(&Offered::of(&spec), provider) {
-            problems.push((format!("{name}: cannot be offered to {provider}"), quarantined.reason));
-        }
-    }
-    problems
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -15,9 +15,9 @@ use serde_json::{Value, json};
 
 use crate::arguments::{Common, Diff as Arguments};
 use crate::exit::Exit;
-use crate::rescue::Rescue;
 use crate::screen::{self, Part};
 use crate::shown_diff;
+use haft_host::rescue::Rescue;
 
 /// Most files that a person is shown.
 const MOST_FILES: usize = 200;
@@ -26,13 +26,13 @@ const MOST_LINES: usize = 2_000;
 
 /// Runs the command.
 pub(crate) fn run(common: &Common, arguments: &Arguments) -> anyhow::Result<Exit> {
-    let desk = Rescue::open(common)?;
-    let (number, mut changes) = match desk.history.diff(arguments.number) {
+    let host = Rescue::open(&common.options())?;
+    let (number, mut changes) = match host.history.diff(arguments.number) {
         Ok(found) => found,
-        Err(error) => return super::undo::refused(common, &error, desk.redactor()),
+        Err(error) => return super::undo::refused(common, &error, host.redactor()),
     };
     changes.sort_by_cached_key(importance);
-    let redactor = desk.redactor();
+    let redactor = host.redactor();
     changes.iter().for_each(|change| learn(&change.path, [&change.before, &change.after], redactor));
     if common.json {
         let files: Vec<Value> = changes.iter().map(|change| record(change, redactor)).collect();

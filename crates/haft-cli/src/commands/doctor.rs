@@ -14,12 +14,12 @@ use haft_runtime::entry::Entry;
 use haft_workspace::state::{Reach, WorkspaceUsage, read_config_file, real_path_of};
 
 use super::gc::size;
-use super::log::ago;
 use super::tools::{find, lowered};
 use crate::arguments::{Common, Doctor};
-use crate::desk::{Desk, block_on, mode};
 use crate::exit::Exit;
 use crate::screen::{self, Part};
+use haft_host::change_log::ago;
+use haft_host::host::{Host, block_on};
 
 /// What it means that the home is in the workspace.
 const CONTAINS_HOME: &str = "contains your home folder: commands can change everything in it, and undo covers all of it. \
@@ -27,32 +27,32 @@ const CONTAINS_HOME: &str = "contains your home folder: commands can change ever
 
 /// Runs the command.
 pub(crate) fn run(common: &Common, doctor: &Doctor) -> anyhow::Result<Exit> {
-    let desk = Desk::salvage(common)?;
+    let host = Host::salvage(&common.options())?;
     match &doctor.tool {
-        None => workspace(common, &desk),
-        Some(name) => tool(common, &desk, name),
+        None => workspace(common, &host),
+        Some(name) => tool(common, &host, name),
     }
 }
 
-fn workspace(common: &Common, desk: &Desk) -> anyhow::Result<Exit> {
-    let environment = &desk.settings.environment;
-    let config = &desk.settings.config_file;
+fn workspace(common: &Common, host: &Host) -> anyhow::Result<Exit> {
+    let environment = &host.settings.environment;
+    let config = &host.settings.config_file;
     let found = match read_config_file(config) {
         Ok(Some(_)) => "",
         Ok(None) => " (does not exist; all defaults)",
         Err(_) => " (cannot be read; all defaults)",
     };
-    fact("workspace", &desk.workspace.display().to_string())?;
-    if real_path_of(&desk.settings.surroundings.home).starts_with(&desk.workspace) {
+    fact("workspace", &host.workspace.display().to_string())?;
+    if real_path_of(&host.settings.surroundings.home).starts_with(&host.workspace) {
         fact("", CONTAINS_HOME)?;
     }
-    fact("profile", desk.settings.profile.name())?;
+    fact("profile", host.settings.profile.name())?;
     fact("dialect", common.dialect.as_deref().unwrap_or("haft"))?;
     fact("config", &format!("{}{found}", config.display()))?;
     fact("state", &environment.state_folder.display().to_string())?;
-    kept(desk)?;
+    kept(host)?;
     fact("hidden values", &format!("{} from the environment", environment.secrets.len()))?;
-    let entries = desk.runtime.catalog().list();
+    let entries = host.runtime.catalog().list();
     fact("tools", &format!("{}", entries.len()))?;
     let mut exit = Exit::Ok;
     for provider in Provider::ALL {
@@ -62,14 +62,14 @@ fn workspace(common: &Common, desk: &Desk) -> anyhow::Result<Exit> {
             exit = Exit::Failed;
         }
     }
-    let commands = commands::show(desk)?;
+    let commands = commands::show(host)?;
     Ok(if exit == Exit::Ok { commands } else { exit })
 }
 
 /// Says how much haft keeps on the disk, and how far back undo reaches.
-fn kept(desk: &Desk) -> anyhow::Result<()> {
-    let here = desk.state.usage();
-    let all = WorkspaceUsage::of_all(&desk.settings.environment.state_folder);
+fn kept(host: &Host) -> anyhow::Result<()> {
+    let here = host.state.usage();
+    let all = WorkspaceUsage::of_all(&host.settings.environment.state_folder);
     let total: u64 = all.iter().map(WorkspaceUsage::total).sum();
     let noun = if all.len() == 1 { "workspace" } else { "workspaces" };
     let (here_size, all_size) = (size(here.total()), size(total));
@@ -86,8 +86,8 @@ fn kept(desk: &Desk) -> anyhow::Result<()> {
     fact("undo", &reach)
 }
 
-fn tool(common: &Common, desk: &Desk, name: &str) -> anyhow::Result<Exit> {
-    let entry = find(desk.runtime.catalog(), name)?;
+fn tool(common: &Common, host: &Host, name: &str) -> anyhow::Result<Exit> {
+    let entry = find(host.runtime.catalog(), name)?;
     fact("listed", &format!("yes, as \"{}\" from {}", entry.shown().name, entry.toolset()))?;
     let mut exit = Exit::Ok;
     for provider in Provider::ALL {
@@ -106,22 +106,22 @@ fn tool(common: &Common, desk: &Desk, name: &str) -> anyhow::Result<Exit> {
         };
         fact(&format!("for {provider}"), &told)?;
     }
-    let mode = mode(common);
+    let mode = common.mode();
     for example in &entry.shown().manual.examples {
-        fact("allowed", &block_on(judged(desk, &entry, example, mode))?)?;
+        fact("allowed", &block_on(judged(host, &entry, example, mode))?)?;
     }
-    fact("last call", &last_call(desk, name))?;
-    if entry.native_name() == "bash" && commands::show(desk)? != Exit::Ok {
+    fact("last call", &last_call(host, name))?;
+    if entry.native_name() == "bash" && commands::show(host)? != Exit::Ok {
         exit = Exit::Failed;
     }
     Ok(exit)
 }
 
 /// Says what the rules think of an example, by really planning it here.
-async fn judged(desk: &Desk, entry: &Entry, example: &Example, mode: Mode) -> String {
+async fn judged(host: &Host, entry: &Entry, example: &Example, mode: Mode) -> String {
     let nothing_read = NothingRead;
-    let limits = &desk.settings.limits;
-    let cx = PlanContext::new(desk.runtime.doors(), &nothing_read, Origin::Person, limits);
+    let limits = &host.settings.limits;
+    let cx = PlanContext::new(host.runtime.doors(), &nothing_read, Origin::Person, limits);
     let bound = entry.inward(example.arguments.clone()).and_then(|(tool, arguments)| tool.bind(arguments));
     let planned = match bound {
         Ok(mut bound) => bound.plan(&cx).await,
@@ -129,7 +129,7 @@ async fn judged(desk: &Desk, entry: &Entry, example: &Example, mode: Mode) -> St
     };
     let told = match planned {
         Ok(plan) => {
-            let ruling = desk.runtime.policy().judge(entry.native_name(), &plan.effects, mode.into());
+            let ruling = host.runtime.policy().judge(entry.native_name(), &plan.effects, mode.into());
             let decision = match ruling.decision {
                 haft_policy::decision::Decision::Allow => "yes",
                 haft_policy::decision::Decision::Ask => "asked about",
@@ -143,8 +143,8 @@ async fn judged(desk: &Desk, entry: &Entry, example: &Example, mode: Mode) -> St
     format!("{}: {told}", example.arguments)
 }
 
-fn last_call(desk: &Desk, name: &str) -> String {
-    match desk.state.recent_calls().last_of(name) {
+fn last_call(host: &Host, name: &str) -> String {
+    match host.state.recent_calls().last_of(name) {
         None => "none in this workspace".to_owned(),
         Some(record) => {
             let status = record["status"].as_str().unwrap_or("?");

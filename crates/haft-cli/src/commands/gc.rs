@@ -20,8 +20,8 @@ use serde_json::{Value, json};
 use crate::arguments::Common;
 use crate::exit::Exit;
 use crate::prompt::{forget_what_was_typed, somebody_is_there, typed_line};
-use crate::rescue::Rescue;
 use crate::screen;
+use haft_host::rescue::Rescue;
 pub(super) use table::size;
 
 /// Arguments of `haft gc`.
@@ -65,7 +65,7 @@ pub(crate) struct Gc {
 
 /// Runs the command.
 pub(crate) fn run(common: &Common, arguments: &Gc) -> anyhow::Result<Exit> {
-    let rescue = Rescue::open(common)?;
+    let rescue = Rescue::open(&common.options())?;
     let all = WorkspaceUsage::of_all(&rescue.state_folder);
     let Some(wanted) = arguments.selection() else {
         let shown = if arguments.workspaces.is_empty() { all } else { arguments.chosen(all, &rescue) };

@@ -5,13 +5,13 @@ use haft_config::model::ModelSection;
 use haft_config::settings::Settings;
 use serde_json::{Value, json};
 
-use crate::agent::choice::{Choice, Chosen, Models, Place};
 use crate::agent::flags::ModelFlags;
-use crate::agent::shown::{one_line_of, paragraph};
 use crate::arguments::Common;
-use crate::desk::block_on;
 use crate::exit::Exit;
 use crate::screen::{self, Part};
+use haft_host::bounded_text::{one_line_of, paragraph};
+use haft_host::host::block_on;
+use haft_host::model::choice::{Choice, Chosen, Models, Place};
 
 /// Longest name of a model, in columns.
 const LONGEST_NAME: usize = 120;
@@ -24,8 +24,8 @@ struct Asked {
 
 /// Runs the command.
 pub(crate) fn run(common: &Common, flags: &ModelFlags) -> anyhow::Result<Exit> {
-    let settings = Settings::read(common.profile())?;
-    let choice = Choice::new(flags, &settings, ModelSection::default())?;
+    let settings = Settings::read(common.options().profile())?;
+    let choice = Choice::new(flags.said(), &settings, ModelSection::default())?;
     let places = choice.places()?;
     let (places, chosen) = block_on(async {
         let asked = places.into_iter().map(|place| async {

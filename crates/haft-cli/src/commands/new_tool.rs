@@ -1,28 +1,14 @@
-//! `haft new tool`: a tool of one's own that works, to be changed into the one that is wanted.
-//!
-//! A definition and its program, with comments that teach. Nothing that is there is ever overwritten.
+//! `haft new tool`: writes a tool that works, for the user to change.
 
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::{anyhow, bail};
 use clap::{Args, Subcommand, ValueEnum};
-use haft_config::settings::Settings;
-use haft_contract::schema_rules::is_safe_name;
-use haft_tools::definition::nearest_fit;
-use haft_workspace::project::FOLDER;
-use haft_workspace::state::{create_new_files, link_below};
+use haft_host::new_tool::{self, Destination, WrittenTool, write_tool};
 use serde_json::json;
 
 use crate::arguments::Common;
 use crate::exit::Exit;
-use crate::ground::open_workspace;
 use crate::screen::{self, Part};
-
-const DEFINITION: &str = include_str!("new_tool/tool.yaml");
-const PYTHON: &str = include_str!("new_tool/tool.py");
-const SHELL: &str = include_str!("new_tool/tool.sh");
-const PYTHON_NAMES: &str = include_str!("new_tool/python_names.txt");
 
 #[derive(Args)]
 pub(crate) struct New {
@@ -59,158 +45,31 @@ enum Language {
     Sh,
 }
 
-/// Where the files go, and so what is to be done before the tool can be called.
-enum Place {
-    Project { tools: PathBuf, named: Option<PathBuf> },
-    User(PathBuf),
-    Elsewhere(PathBuf),
-}
-
 /// Runs the command.
 pub(crate) fn run(common: &Common, new: &New) -> anyhow::Result<Exit> {
     let What::Tool(tool) = &new.what;
-    check_name(&tool.name)?;
     if common.plan {
         screen::talk("haft: nothing is written in plan mode; leave --plan out.");
         return Ok(Exit::Refused);
     }
-    let place = Place::of(common, tool)?;
-    let scaffold = Scaffold::of(&tool.name, tool.language);
-    let files = [&scaffold.definition, &scaffold.program].map(|(name, text)| (name.as_str(), text.as_str()));
-    create_new_files(place.folder(), &files).map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => anyhow!("nothing was written: {error}; choose another name, or remove it"),
-        _ => anyhow!("nothing was written: {error}; name a folder that you may write to with --dir"),
-    })?;
-    let paths = files.map(|(name, _)| place.folder().join(name).display().to_string());
+    let destination = match (&tool.folder, tool.user) {
+        (Some(folder), _) => Destination::Folder(folder.clone()),
+        (None, true) => Destination::User,
+        (None, false) => Destination::Workspace,
+    };
+    let language = match tool.language {
+        Language::Python => new_tool::Language::Python,
+        Language::Sh => new_tool::Language::Sh,
+    };
+    let wanted = new_tool::NewTool { name: tool.name.clone(), language, destination };
+    let WrittenTool { files, next } = write_tool(&common.options(), &wanted)?;
     if common.json {
-        screen::record(&json!({ "v": 1, "files": paths }).to_string())?;
+        screen::record(&json!({ "v": 1, "files": files }).to_string())?;
         return Ok(Exit::Ok);
     }
-    for path in &paths {
+    for path in &files {
         screen::line(&[Part::Plain("Wrote "), Part::Strong(path)])?;
     }
-    screen::talk(&place.next(&tool.name));
+    screen::talk(&next);
     Ok(Exit::Ok)
-}
-
-fn check_name(name: &str) -> anyhow::Result<()> {
-    if !is_safe_name(name) {
-        let fit = if name.trim().is_empty() { "my_tool".to_owned() } else { nearest_fit(name) };
-        let rule = "a name has 1 to 64 letters, digits, `_` or `-` and begins with a letter or `_`";
-        bail!("\"{name}\" cannot be the name of a tool: {rule}; try: haft new tool {fit}");
-    }
-    if haft_tools::all().iter().any(|tool| tool.spec().name == name) {
-        bail!("haft has a tool \"{name}\" of its own; try: haft new tool my_{name}");
-    }
-    if name == "tools" {
-        bail!("tools.yaml is the list of all tools, so none can be called \"tools\"; try: haft new tool my_tools");
-    }
-    Ok(())
-}
-
-impl Place {
-    fn of(common: &Common, tool: &NewTool) -> anyhow::Result<Self> {
-        if let Some(folder) = &tool.folder {
-            return Ok(Self::Elsewhere(folder.clone()));
-        }
-        if tool.user {
-            let settings = Settings::read(common.profile)?;
-            return Ok(Self::User(settings.environment.config_folder.join("tools")));
-        }
-        let workspace = common.workspace.clone().unwrap_or_else(|| PathBuf::from("."));
-        // A folder that is not there is a slip, and is not made.
-        open_workspace(common, &workspace, &Settings::read(common.profile)?)?;
-        let below = Path::new(FOLDER).join("tools");
-        // What a project links to is not loaded, and belongs to somebody else.
-        if let Some(link) = link_below(&workspace, &below) {
-            bail!("{} is a link, through which haft loads nothing; put a folder in its place", link.display());
-        }
-        Ok(match workspace == Path::new(".") {
-            // A path without "./" is shorter to copy.
-            true => Self::Project { tools: below, named: None },
-            false => Self::Project { tools: workspace.join(below), named: Some(workspace) },
-        })
-    }
-
-    fn folder(&self) -> &Path {
-        match self {
-            Self::Project { tools: folder, .. } | Self::User(folder) | Self::Elsewhere(folder) => folder,
-        }
-    }
-
-    /// Says what to do next.
-    fn next(&self, name: &str) -> String {
-        let definition = quoted(&self.folder().join(format!("{name}.yaml")));
-        let check = format!("Next, and after each change:\n  haft check {definition}");
-        let call = format!("call {name} text='one two three'");
-        match self {
-            Self::Project { named, .. } => {
-                let workspace = named.as_deref().map(quoted);
-                let trust = workspace.as_ref().map(|folder| format!(" {folder}")).unwrap_or_default();
-                let there = workspace.as_ref().map(|folder| format!("-C {folder} ")).unwrap_or_default();
-                let why = "tools of a project count once you trust them";
-                format!("{check}\n  haft trust{trust}        {why}\n  haft {there}{call}")
-            }
-            Self::User(_) => format!("{check}\n  haft {call}"),
-            Self::Elsewhere(_) => format!(
-                "{check}\nhaft finds it when a tools.yaml has it, yours or a project's (yaml_path begins there):\n  - name: {name}\n    yaml_path: {definition}"
-            ),
-        }
-    }
-}
-
-/// Writes a path so that a shell reads it as one word.
-fn quoted(path: &Path) -> String {
-    let text = path.display().to_string();
-    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-~+".contains(letter);
-    if text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
-}
-
-/// The two files of a tool: names and texts.
-struct Scaffold {
-    definition: (String, String),
-    program: (String, String),
-}
-
-impl Scaffold {
-    fn of(name: &str, language: Language) -> Self {
-        let function = python_name(name);
-        let (program, text, binding) = match language {
-            Language::Python => {
-                let why = format!(
-                    "# A Python function: MODULE:FUNCTION, found from the folder of this file, so this is {function}.py."
-                );
-                (format!("{function}.py"), PYTHON, format!("{why}\nbinding: {function}:{function}"))
-            }
-            Language::Sh => {
-                let program = format!("{name}.sh");
-                let why =
-                    "# A program and its arguments, found from the folder of this file. There is no shell between.";
-                let binding = format!("{why}\nbinding: {{command: [sh, {program}]}}");
-                (program, SHELL, binding)
-            }
-        };
-        let fill = |text: &str| {
-            text.replace("{name}", name)
-                .replace("{quoted}", &yaml_name(name))
-                .replace("{function}", &function)
-                .replace("{binding}", &binding)
-        };
-        Self { program: (program, fill(text)), definition: (format!("{name}.yaml"), fill(DEFINITION)) }
-    }
-}
-
-/// Returns the name of the file and the function: that of the tool, where Python has nothing of that name.
-fn python_name(name: &str) -> String {
-    let fit = name.replace('-', "_");
-    let lines = PYTHON_NAMES.lines().filter(|line| !line.starts_with('#'));
-    let is_taken = lines.flat_map(str::split_whitespace).any(|taken| taken == fit);
-    if is_taken { format!("{fit}_tool") } else { fit }
-}
-
-/// Writes a name so that YAML reads it as text.
-fn yaml_name(name: &str) -> String {
-    let is_special =
-        ["true", "false", "null", "yes", "no", "on", "off", "y", "n"].contains(&&*name.to_ascii_lowercase());
-    if is_special { format!("\"{name}\"") } else { name.to_owned() }
 }

@@ -2,24 +2,24 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use anyhow::bail;
 use clap::Args;
 use haft_runtime::redact::Redactor;
-use haft_workspace::state::sessions::{Damage, SessionId, Sessions};
+use haft_workspace::state::sessions::Damage;
 
 use super::run::from_stdin;
-use crate::agent::choice::Choice;
 use crate::agent::flags::{HowFar, ModelFlags};
-use crate::agent::kept::{Keeping, Left};
 use crate::agent::output::OutputFlags;
-use crate::agent::shown::one_line_of;
-use crate::agent::tuning::Tuning;
 use crate::agent::work::Work;
 use crate::arguments::Common;
-use crate::desk::{Caller, Desk, block_on};
+use crate::caller::Caller;
 use crate::exit::Exit;
 use crate::prompt::typed_line;
 use crate::screen;
+use haft_host::bounded_text::one_line_of;
+use haft_host::host::block_on;
+use haft_host::model::choice::Choice;
+use haft_host::model::tuning::Tuning;
+use haft_host::session_records::{ResumedSession, SessionRecorder, newest_session};
 
 /// Arguments of `haft resume`.
 #[derive(Args)]
@@ -52,27 +52,27 @@ pub(crate) fn run(common: &Common, arguments: &Resume) -> anyhow::Result<Exit> {
         Some(_) | None => (None, arguments.words.as_slice()),
     };
     let output = arguments.output.schema()?;
-    let desk = Desk::open_for(common, Caller::Agent)?;
-    desk.runtime.learn_secrets();
-    let sessions = desk.state.sessions();
+    let host = Caller::Agent.opens(common)?;
+    host.runtime.learn_secrets();
+    let sessions = host.state.sessions();
     let id = match name {
         Some(name) => sessions.find(name)?,
-        None => newest(&sessions)?,
+        None => newest_session(&sessions)?,
     };
     let (log, kept) = sessions.take_up(&id)?;
-    let left = Left::of(&kept);
+    let left = ResumedSession::of(&kept);
     tell_damage(&kept.damage, left.unread);
-    tell_open_calls(&left, desk.runtime.redactor());
+    tell_open_calls(&left, host.runtime.redactor());
     let message = message(words)?;
-    let choice = Choice::new(&arguments.model, &desk.settings, left.model)?;
-    desk.runtime.also_hide(choice.secrets());
+    let choice = Choice::new(arguments.model.said(), &host.settings, left.model)?;
+    host.runtime.also_hide(choice.secrets());
     block_on(async {
         let chosen = choice.made().await?;
         let how_far = &arguments.how_far;
-        let tuning = Tuning::new(how_far, &desk.settings, &chosen.endpoint.model)?;
-        let keeping = Keeping::new(log, kept.tally, desk.runtime.redactor());
+        let tuning = Tuning::new(&how_far.tuning(), &host.settings, &chosen.endpoint.model)?;
+        let keeping = SessionRecorder::new(log, kept.tally, host.runtime.redactor());
         let past = left.past;
-        let work = Work { desk: &desk, common, how_far, tuning, keeping, chosen, past, output };
+        let work = Work { host: &host, common, how_far, tuning, keeping, chosen, past, output };
         work.on(message).await
     })?
 }
@@ -81,13 +81,6 @@ pub(crate) fn run(common: &Common, arguments: &Resume) -> anyhow::Result<Exit> {
 /// session must not go to another because of a letter.
 fn names_session(argument: &str) -> bool {
     argument != "-" && argument.bytes().all(|byte| byte.is_ascii_graphic()) && !argument.is_empty()
-}
-
-pub(super) fn newest(sessions: &Sessions) -> anyhow::Result<SessionId> {
-    match sessions.list()?.into_iter().next() {
-        Some(session) => Ok(session.id),
-        None => bail!("there is no session in this workspace yet; begin one: haft run \"make the tests pass\""),
-    }
 }
 
 fn message(words: &[String]) -> anyhow::Result<String> {
@@ -124,7 +117,7 @@ fn tell_damage(damage: &Damage, unread: usize) {
 }
 
 /// Says what may have happened without anybody knowing: the model is told the same.
-fn tell_open_calls(left: &Left, redactor: &Redactor) {
+fn tell_open_calls(left: &ResumedSession, redactor: &Redactor) {
     for call in &left.open {
         let arguments: String =
             haft_contract::path::one_line(&redactor.redact(&call.arguments)).chars().take(100).collect();

@@ -8,15 +8,16 @@ use haft_agent::history::Past;
 use haft_config::model::ModelSection;
 use haft_workspace::state::sessions::Tally;
 
-use crate::agent::choice::Choice;
 use crate::agent::flags::{HowFar, ModelFlags};
-use crate::agent::kept::Keeping;
 use crate::agent::output::OutputFlags;
-use crate::agent::tuning::Tuning;
 use crate::agent::work::Work;
 use crate::arguments::Common;
-use crate::desk::{Caller, Desk, block_on};
+use crate::caller::Caller;
 use crate::exit::Exit;
+use haft_host::host::block_on;
+use haft_host::model::choice::Choice;
+use haft_host::model::tuning::Tuning;
+use haft_host::session_records::SessionRecorder;
 
 /// Longest message, in bytes.
 const LONGEST: u64 = 10 * 1024 * 1024;
@@ -48,20 +49,20 @@ pub(crate) struct Run {
 pub(crate) fn run(common: &Common, arguments: &Run) -> anyhow::Result<Exit> {
     let output = arguments.output.schema()?;
     let prompt = task(&arguments.task)?;
-    let desk = Desk::open_for(common, Caller::Agent)?;
-    let choice = Choice::new(&arguments.model, &desk.settings, ModelSection::default())?;
-    desk.runtime.also_hide(choice.secrets());
-    desk.runtime.learn_secrets();
+    let host = Caller::Agent.opens(common)?;
+    let choice = Choice::new(arguments.model.said(), &host.settings, ModelSection::default())?;
+    host.runtime.also_hide(choice.secrets());
+    host.runtime.learn_secrets();
     block_on(async {
         let chosen = choice.made().await?;
         let how_far = &arguments.how_far;
-        let tuning = Tuning::new(how_far, &desk.settings, &chosen.endpoint.model)?;
-        let keeping = Keeping::new(
-            desk.state.sessions().begin(&desk.runtime.redactor().redact_known(&prompt))?,
+        let tuning = Tuning::new(&how_far.tuning(), &host.settings, &chosen.endpoint.model)?;
+        let keeping = SessionRecorder::new(
+            host.state.sessions().begin(&host.runtime.redactor().redact_known(&prompt))?,
             Tally::default(),
-            desk.runtime.redactor(),
+            host.runtime.redactor(),
         );
-        let work = Work { desk: &desk, common, how_far, tuning, keeping, chosen, past: Past::default(), output };
+        let work = Work { host: &host, common, how_far, tuning, keeping, chosen, past: Past::default(), output };
         work.on(prompt).await
     })?
 }

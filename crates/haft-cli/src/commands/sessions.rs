@@ -6,11 +6,11 @@ use haft_contract::path::one_line;
 use haft_workspace::state::sessions::Listed;
 use serde_json::{Value, json};
 
-use super::log::ago;
 use crate::arguments::Common;
 use crate::exit::Exit;
-use crate::rescue::Rescue;
 use crate::screen::{self, Part};
+use haft_host::change_log::ago;
+use haft_host::rescue::Rescue;
 
 /// Most characters of the first words.
 const LONGEST_WORDS: usize = 60;
@@ -28,10 +28,10 @@ pub(crate) struct Sessions {
 
 /// Runs the command.
 pub(crate) fn run(common: &Common, arguments: &Sessions) -> anyhow::Result<Exit> {
-    let desk = Rescue::open(common)?;
-    let mut all = desk.state.sessions().list()?;
+    let host = Rescue::open(&common.options())?;
+    let mut all = host.state.sessions().list()?;
     for words in all.iter_mut().take(arguments.most).filter_map(|session| session.words.as_mut()) {
-        *words = desk.redactor().redact_known(words).into_owned();
+        *words = host.redactor().redact_known(words).into_owned();
     }
     let shown = &all[..all.len().min(arguments.most)];
     if common.json {

@@ -10,14 +10,14 @@ use haft_tools::prompt_file::PromptFile;
 use serde_json::Value;
 
 use crate::arguments::{Common, Tools};
-use crate::desk::Desk;
 use crate::exit::Exit;
 use crate::screen::{self, Part};
+use haft_host::host::Host;
 
 /// Runs the command.
 pub(crate) fn run(common: &Common, tools: &Tools) -> anyhow::Result<Exit> {
-    let desk = Desk::open(common)?;
-    let catalog = desk.runtime.catalog();
+    let host = Host::open(&common.options())?;
+    let catalog = host.runtime.catalog();
     let entries = match &tools.tool {
         None => catalog.list(),
         Some(name) => vec![find(catalog, name)?],

@@ -12,9 +12,9 @@ use haft_workspace::history::Which;
 use haft_workspace::state::ScratchFolder;
 
 use crate::arguments::Common;
-use crate::desk::{Desk, block_on, mode};
 use crate::exit::Exit;
 use crate::screen::{self, Part};
+use haft_host::host::{Host, block_on};
 
 /// Files of the scratch folder.
 const FILES: [(&str, &str); 4] = [
@@ -74,21 +74,21 @@ pub(crate) fn run(common: &Common) -> anyhow::Result<Exit> {
     // The journal of the tour goes with the tour.
     settings.environment.state_folder = scratch.path().join("state");
     let folder = scratch.path().join("workspace");
-    let desk = Desk::open_in(common, &folder, settings)?;
+    let host = Host::open_in(&common.options(), &folder, settings)?;
     let approver = YesToOrdinary::or_ask(Nobody::there("try it outside the tour"));
-    let session = desk.runtime.session("tour", approver);
-    session.set_mode(mode(common));
+    let session = host.runtime.session("tour", approver);
+    session.set_mode(common.mode());
     screen::line(&[Part::Plain("Real calls in "), Part::Strong(&folder.display().to_string())])?;
     for (words, tool, arguments) in STOPS {
-        let result = block_on(call(&desk, &session, tool, arguments))?;
-        show(&desk, (words, tool, arguments), &result)?;
+        let result = block_on(call(&host, &session, tool, arguments))?;
+        show(&host, (words, tool, arguments), &result)?;
     }
     let before = scratch.fingerprint("workspace")?;
-    let result = block_on(call(&desk, &session, COMMAND.1, COMMAND.2))?;
-    show(&desk, COMMAND, &result)?;
-    weaker_here(&desk)?;
+    let result = block_on(call(&host, &session, COMMAND.1, COMMAND.2))?;
+    show(&host, COMMAND, &result)?;
+    weaker_here(&host)?;
     let after = scratch.fingerprint("workspace")?;
-    take_back(&desk)?;
+    take_back(&host)?;
     if !matches!(result.did, Did::Nothing) {
         let back = scratch.fingerprint("workspace")?;
         prove([("before the command", &before), ("after it", &after), ("now", &back)])?;
@@ -108,22 +108,22 @@ pub(crate) fn run(common: &Common) -> anyhow::Result<Exit> {
 }
 
 /// Shows what was changed, and takes it back.
-fn take_back(desk: &Desk) -> anyhow::Result<()> {
+fn take_back(host: &Host) -> anyhow::Result<()> {
     screen::line(&[Part::Plain("")])?;
-    if desk.history.log()?.sets.is_empty() {
+    if host.history.log()?.sets.is_empty() {
         return Ok(screen::line(&[Part::Strong("Nothing was changed, so there is nothing to take back.")])?);
     }
     screen::line(&[Part::Strong("What it changed, and what you say to it. No git is needed.")])?;
     screen::line(&[Part::Faint("$ haft diff")])?;
-    let (_, changes) = desk.history.diff(None)?;
-    changes.iter().try_for_each(|change| super::diff::show(change, desk.runtime.redactor()))?;
+    let (_, changes) = host.history.diff(None)?;
+    changes.iter().try_for_each(|change| super::diff::show(change, host.runtime.redactor()))?;
     screen::line(&[Part::Faint("$ haft undo")])?;
-    super::undo::show(&desk.history.undo(Which::Newest, None)?, "Took back", desk.runtime.redactor())
+    super::undo::show(&host.history.undo(Which::Newest, None)?, "Took back", host.runtime.redactor())
 }
 
 /// Says plainly what this system does not give.
-fn weaker_here(desk: &Desk) -> anyhow::Result<()> {
-    let confinement = desk.runtime.doors().processes.confinement();
+fn weaker_here(host: &Host) -> anyhow::Result<()> {
+    let confinement = host.runtime.doors().processes.confinement();
     if confinement.reached == Level::Full {
         return Ok(());
     }
@@ -151,12 +151,12 @@ fn prove(fingerprints: [(&str, &str); 3]) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn call(desk: &Desk, session: &Session, tool: &str, arguments: &str) -> ToolResult {
+async fn call(host: &Host, session: &Session, tool: &str, arguments: &str) -> ToolResult {
     session.begin_turn();
-    desk.runtime.call(session, ToolCall::new(tool, RawArguments::Text(arguments.to_owned()))).await
+    host.runtime.call(session, ToolCall::new(tool, RawArguments::Text(arguments.to_owned()))).await
 }
 
-fn show(desk: &Desk, (words, tool, arguments): (&str, &str, &str), result: &ToolResult) -> anyhow::Result<()> {
+fn show(host: &Host, (words, tool, arguments): (&str, &str, &str), result: &ToolResult) -> anyhow::Result<()> {
     screen::line(&[Part::Plain("")])?;
     screen::line(&[Part::Strong(words)])?;
     screen::line(&[
@@ -169,7 +169,7 @@ fn show(desk: &Desk, (words, tool, arguments): (&str, &str, &str), result: &Tool
     let status = result.status.code();
     let status = if result.error.is_none() { Part::Good(status) } else { Part::Bad(status) };
     screen::line(&[Part::Plain("  "), status])?;
-    let summary = match desk.runtime.catalog().find(tool) {
+    let summary = match host.runtime.catalog().find(tool) {
         Some(entry) => entry.tool().summary(result, 8),
         None => result.default_summary(8),
     };

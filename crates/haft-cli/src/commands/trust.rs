@@ -15,11 +15,12 @@ use haft_workspace::state::trust::{TrustStore, Trusted};
 use serde_json::{Value, json};
 
 use crate::arguments::{Common, Trust};
-use crate::brought::{MEANING, name_of, vouched_for};
 use crate::exit::Exit;
-use crate::ground::open_workspace;
+use crate::notices::MEANING;
 use crate::screen::{self, Part};
 use crate::wrapped::wrapped;
+use haft_host::loaded_workspace::open_workspace;
+use haft_host::project_files::{name_of, vouched_for};
 
 /// Lines around a change that are shown.
 const CONTEXT: usize = 3;
@@ -39,7 +40,7 @@ pub(crate) fn run(common: &Common, trust: &Trust) -> anyhow::Result<Exit> {
         return list(common, &store);
     }
     let named = trust.folder.as_deref().or(common.workspace.as_deref()).unwrap_or(Path::new("."));
-    let workspace = open_workspace(common, named, &settings)?;
+    let workspace = open_workspace(&common.options(), named, &settings)?;
     match (trust.revoke, trust.diff) {
         (true, _) => revoke(&store, workspace.path()),
         (false, true) => diff(&store, workspace.path()),

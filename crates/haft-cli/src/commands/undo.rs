@@ -15,9 +15,10 @@ use serde_json::{Value, json};
 use super::diff::{Compared, between, learn};
 use crate::arguments::{Common, Undo};
 use crate::exit::Exit;
-use crate::rescue::Rescue;
 use crate::screen::{self, Part};
 use crate::shown_diff;
+use haft_host::change_log::numbers;
+use haft_host::rescue::Rescue;
 
 /// Most files that a person is shown.
 const MOST_FILES: usize = 200;
@@ -26,14 +27,14 @@ const MOST_LINES: usize = 60;
 
 /// Runs `haft undo`.
 pub(crate) fn run(common: &Common, arguments: &Undo) -> anyhow::Result<Exit> {
-    let desk = Rescue::open(common)?;
+    let host = Rescue::open(&common.options())?;
     let which = match (arguments.number, arguments.turn, arguments.session) {
         (Some(number), ..) => Which::Number(number),
         (None, true, _) => Which::Turn,
         (None, false, true) => Which::Session,
         (None, false, false) => Which::Newest,
     };
-    let locate = |path: &Path| desk.locate(path);
+    let locate = |path: &Path| host.locate(path);
     let only = arguments.file.as_deref().map(locate).transpose()?;
     let mut hunks = Vec::new();
     for (path, hunk) in &arguments.hunks {
@@ -46,14 +47,14 @@ pub(crate) fn run(common: &Common, arguments: &Undo) -> anyhow::Result<Exit> {
     };
     let placement = if arguments.beside { Placement::Beside } else { Placement::InPlace };
     let request = UndoRequest { scope, placement, mode: mode(common), ..UndoRequest::all(which) };
-    told((common, desk.redactor()), &desk.history.request(&request), &request)
+    told((common, host.redactor()), &host.history.request(&request), &request)
 }
 
 /// Runs `haft redo`.
 pub(crate) fn run_redo(common: &Common) -> anyhow::Result<Exit> {
-    let desk = Rescue::open(common)?;
+    let host = Rescue::open(&common.options())?;
     let request = UndoRequest { mode: mode(common), ..UndoRequest::all(Which::LastUndo) };
-    told((common, desk.redactor()), &desk.history.request(&request), &request)
+    told((common, host.redactor()), &host.history.request(&request), &request)
 }
 
 fn mode(common: &Common) -> UndoMode {
@@ -120,16 +121,6 @@ pub(super) fn show(taken: &TakenBack, what: &str, redactor: &Redactor) -> anyhow
     }
     taken.notes.iter().for_each(|note| screen::talk(&redactor.redact_known(&format!("[{note}]"))));
     Ok(())
-}
-
-/// Names change sets: `3`, `7–4, 2`.
-pub(super) fn numbers(sets: &[u64]) -> String {
-    let runs = sets.chunk_by(|one, next| one.checked_sub(1) == Some(*next));
-    let run = |run: &[u64]| match run {
-        [first, _, .., last] => format!("{first}–{last}"),
-        few => few.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
-    };
-    runs.map(run).collect::<Vec<_>>().join(", ")
 }
 
 /// Says why nothing was done, with the differences that stand in the way.

@@ -1,18 +1,18 @@
 //! `haft` alone: what was found here, and what to type.
 
 use crate::arguments::Common;
-use crate::desk::Desk;
 use crate::exit::Exit;
 use crate::screen::{self, Part};
+use haft_host::host::Host;
 
 /// Runs the command.
 pub(crate) fn run(common: &Common) -> anyhow::Result<Exit> {
-    let desk = Desk::open(common)?;
-    let tools = desk.runtime.catalog().list();
+    let host = Host::open(&common.options())?;
+    let tools = host.runtime.catalog().list();
     let names: Vec<&str> = tools.iter().map(|entry| entry.shown().name.as_str()).collect();
     screen::line(&[Part::Strong("haft"), Part::Plain(": the handle between a model and its tools")])?;
-    screen::line(&[Part::Faint("workspace  "), Part::Plain(&desk.workspace.display().to_string())])?;
-    screen::line(&[Part::Faint("profile    "), Part::Plain(desk.settings.profile.name())])?;
+    screen::line(&[Part::Faint("workspace  "), Part::Plain(&host.workspace.display().to_string())])?;
+    screen::line(&[Part::Faint("profile    "), Part::Plain(host.settings.profile.name())])?;
     screen::line(&[Part::Faint("tools      "), Part::Plain(&names.join(", "))])?;
     screen::line(&[Part::Plain("")])?;
     for (command, does) in [

@@ -6,8 +6,8 @@ use haft_agent::overseer::{Advice, Circle, Nobody, Overseer};
 use haft_contract::BoxFuture;
 
 use super::{forget_what_was_typed, somebody_is_there, typed_line};
-use crate::agent::shown::one_line_of;
 use crate::live::LiveLine;
+use haft_host::bounded_text::one_line_of;
 
 /// Longest name of a tool, in columns.
 const LONGEST_NAME: usize = 60;

@@ -6,7 +6,8 @@ use anstyle::{AnsiColor, Style};
 use haft_policy::decision::Class;
 use haft_runtime::approval::AskedCommand;
 
-use crate::screen::{columns_of, safe};
+use crate::screen::safe;
+use haft_host::bounded_text::columns_of;
 
 /// How parts are marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,18 +4,21 @@ use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use haft_agent::preview::preview;
+use haft_contract::BoxFuture;
 use haft_contract::grouped::Grouped;
 use haft_contract::path::one_line;
+use haft_host::replay::session_replay::{Beginning, ReplayOutput};
 use haft_model::conversation::Call;
+use haft_runtime::events::Events;
 use haft_runtime::record::VERSION;
 use haft_runtime::redact::Redactor;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::compared::{Compared, Difference};
-use crate::live::LiveLine;
+use crate::live::{Live, LiveLine};
 use crate::screen::{self, Part};
 use crate::shown_diff;
+use haft_host::replay::compared::{Compared, Difference};
 
 /// Most lines of a difference that a person is shown; a program gets ten times as many.
 const MOST_LINES: usize = 40;
@@ -45,30 +48,9 @@ impl<'a> Telling<'a> {
         Self { is_json, stop, line: LiveLine::default(), redactor: Mutex::default(), tally: Mutex::default() }
     }
 
-    /// Hides what this hides, from now on.
-    pub(crate) fn hide_like(&self, redactor: &Redactor) {
-        *self.redactor.lock().unwrap_or_else(PoisonError::into_inner) = redactor.clone();
-    }
-
     /// Returns how many calls came to what so far.
     pub(crate) fn tally(&self) -> Tally {
         *self.slot()
-    }
-
-    /// Says how a call compares.
-    pub(crate) fn compared(&self, call: &Call, compared: &Compared) {
-        self.line.clear();
-        let mut tally = self.slot();
-        match compared {
-            Compared::Same => tally.same += 1,
-            Compared::Differs(_) => tally.differs += 1,
-            Compared::Not(_) => tally.not_comparable += 1,
-        }
-        let shown =
-            if self.is_json { self.print(&record(call, compared)) } else { show(call, compared, &self.preview(call)) };
-        if shown.is_err() {
-            self.stop.cancel();
-        }
     }
 
     /// Prints a record.
@@ -87,6 +69,57 @@ impl<'a> Telling<'a> {
 
     fn slot(&self) -> MutexGuard<'_, Tally> {
         self.tally.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ReplayOutput for Telling<'_> {
+    fn began(&self, beginning: &Beginning<'_>) -> io::Result<()> {
+        let Beginning { session, workspace, from, entries, bytes, took_back, notes } = beginning;
+        if self.is_json {
+            return self.print(&json!({
+                "v": VERSION, "event": "replay", "session": session, "workspace": workspace,
+                "from": from, "entries": entries, "bytes": bytes, "took_back": took_back, "notes": notes
+            }));
+        }
+        let size = match *bytes {
+            bytes @ ..1_048_576 => Grouped(bytes).of("byte"),
+            bytes => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
+        };
+        let things = match *entries {
+            1 => "one file".to_owned(),
+            entries => format!("{} files and folders", Grouped(entries)),
+        };
+        screen::talk_part(&Part::Faint(&format!("session {session} again, in a copy of {things}, {size}")));
+        notes.iter().for_each(|note| screen::talk(&format!("note: {note}")));
+        Ok(())
+    }
+
+    fn hide_like(&self, redactor: &Redactor) {
+        *self.redactor.lock().unwrap_or_else(PoisonError::into_inner) = redactor.clone();
+    }
+
+    fn compared(&self, call: &Call, compared: &Compared) {
+        self.line.clear();
+        let mut tally = self.slot();
+        match compared {
+            Compared::Same => tally.same += 1,
+            Compared::Differs(_) => tally.differs += 1,
+            Compared::Not(_) => tally.not_comparable += 1,
+        }
+        let shown =
+            if self.is_json { self.print(&record(call, compared)) } else { show(call, compared, &self.preview(call)) };
+        if shown.is_err() {
+            self.stop.cancel();
+        }
+    }
+
+    fn watch<'a>(&'a self, events: &'a Events) -> BoxFuture<'a, ()> {
+        let mut live = Live::new(events).on(self.line.clone());
+        Box::pin(async move {
+            loop {
+                live.step().await;
+            }
+        })
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use haft_model::client::{Connection, Endpoint, Times};
 use haft_model::conversation::{Answer, Message, Part, Reply};
 use haft_model::lower::{LoweredList, Offered, Provider, lower_all};
-use haft_model::provider::{Model, ModelError, Piece, Request};
+use haft_model::provider::{LanguageModel, ModelError, Piece, Request};
 use haft_model::quirks::Quirks;
 use haft_model::wire::Wire;
 use serde_json::json;

@@ -2,7 +2,7 @@
 
 use haft_model::client::Connection;
 use haft_model::effort::Effort;
-use haft_model::provider::{Model, Request};
+use haft_model::provider::{LanguageModel, Request};
 use haft_model::wire::Wire;
 use tokio_util::sync::CancellationToken;
 

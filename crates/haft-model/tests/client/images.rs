@@ -2,7 +2,7 @@
 
 use haft_model::client::{Connection, Endpoint};
 use haft_model::conversation::{Answer, Call, Image, Message, Native, Part, Reply, Stop, Usage};
-use haft_model::provider::Model;
+use haft_model::provider::LanguageModel;
 use haft_model::quirks::{Quirks, Server as Known};
 use haft_model::wire::Wire;
 use serde_json::value::RawValue;

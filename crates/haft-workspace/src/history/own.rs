@@ -77,7 +77,7 @@ impl SessionHistory for History {
                     }
                 }
                 receipts.note_change_set(reversed.change_set);
-                Ok(reversed)
+                Ok::<_, ToolError>(reversed)
             };
             let done = tokio::task::spawn_blocking(work).await;
             let reversed: Reversed = done.map_err(|_| ToolError::of(ErrorKind::Bug, "Taking back was cut off."))??;

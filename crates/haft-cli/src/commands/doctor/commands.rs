@@ -14,8 +14,8 @@ use haft_contract::process::{Command, Confinement, Level};
 use haft_sandbox::Launcher;
 
 use super::fact;
-use crate::desk::{Desk, block_on};
 use crate::exit::Exit;
+use haft_host::host::{Host, block_on};
 
 /// The command that is tried. It does nothing.
 const TRIAL: &str = "true";
@@ -23,8 +23,8 @@ const TRIAL: &str = "true";
 const TRIAL_TIME: Duration = Duration::from_secs(10);
 
 /// Says how commands are confined, and whether their changes can be taken back.
-pub(super) fn show(desk: &Desk) -> anyhow::Result<Exit> {
-    let processes = &desk.runtime.doors().processes;
+pub(super) fn show(host: &Host) -> anyhow::Result<Exit> {
+    let processes = &host.runtime.doors().processes;
     let confinement = processes.confinement();
     let (required, reached) = (confinement.required, confinement.reached);
     fact("sandbox", &format!("{reached} (the settings require \"{required}\")"))?;
@@ -38,11 +38,11 @@ pub(super) fn show(desk: &Desk) -> anyhow::Result<Exit> {
     parts()?;
     fact(
         "network",
-        if desk.settings.surroundings.network { "on for commands, by the settings" } else { "off for commands" },
+        if host.settings.surroundings.network { "on for commands, by the settings" } else { "off for commands" },
     )?;
     let shell = processes.find_program(&["bash", "sh"]).map(|path| path.display().to_string());
     fact("shell", shell.as_deref().unwrap_or("none was found"))?;
-    let undone = match block_on(tried(desk, &confinement))? {
+    let undone = match block_on(tried(host, &confinement))? {
         Ok(()) => "yes".to_owned(),
         Err(why) => format!("no: {why}"),
     };
@@ -70,8 +70,8 @@ fn parts() -> anyhow::Result<()> {
 }
 
 /// Runs the trial; says why what a command changes cannot be taken back.
-async fn tried(desk: &Desk, confinement: &Confinement) -> Result<(), String> {
-    let doors = desk.runtime.doors();
+async fn tried(host: &Host, confinement: &Confinement) -> Result<(), String> {
+    let doors = host.runtime.doors();
     let told = |error: haft_contract::error::ToolError| error.what.clone();
     let root = doors.look.locate(&RawPath::new("."), Extent::Tree).map_err(told)?;
     let folder = doors.look.real_path(&root).ok_or("the workspace has no real path")?;
@@ -87,7 +87,7 @@ async fn tried(desk: &Desk, confinement: &Confinement) -> Result<(), String> {
         purpose: haft_contract::door::Purpose::default(),
     };
     let permit = Permit::issue(errand, effects, Vec::new(), tokio_util::sync::CancellationToken::new());
-    let cx = RunContext::new(&permit, doors, &Unheard, (&session, &desk.settings.limits));
+    let cx = RunContext::new(&permit, doors, &Unheard, (&session, &host.settings.limits));
     let words = vec![TRIAL.into()];
     let command = Command::new(words, TRIAL, folder, TRIAL_TIME);
     let ran = cx.run(&command, &|_, _| {}).await.map_err(told)?;

@@ -4,8 +4,8 @@ use haft_contract::path::one_line;
 use haft_workspace::state::{Reach, Standing, StateKind, WorkspaceUsage};
 use serde_json::{Value, json};
 
-use super::super::log::{ago, utc};
-use crate::screen::columns_of;
+use haft_host::bounded_text::columns_of;
+use haft_host::change_log::{ago, utc};
 
 /// The columns of a number.
 const NUMBER: usize = 9;

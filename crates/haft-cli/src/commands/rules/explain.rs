@@ -4,8 +4,6 @@
 //! runtime, session and trial of the sandbox, because other programs ask it often; so it says which sandbox is required,
 //! not which one there is (`haft doctor` does).
 
-mod judged;
-mod record;
 mod shown;
 #[cfg(test)]
 mod tests;
@@ -14,11 +12,12 @@ use std::io;
 
 use clap::Args;
 
-use super::super::call_lines::{Line, read_line};
 use crate::arguments::Common;
 use crate::exit::Exit;
 use crate::screen;
-use judged::Judge;
+use haft_host::call_lines::{Line, read_line};
+use haft_host::explain::judged::Judge;
+use haft_host::explain::record;
 
 #[derive(Args)]
 #[command(after_help = "Examples:
@@ -34,7 +33,7 @@ pub(crate) struct Explain {
 
 /// Runs the command.
 pub(super) fn run(common: &Common, explain: &Explain) -> anyhow::Result<Exit> {
-    let judge = Judge::open(common)?;
+    let judge = Judge::open(&common.options())?;
     if explain.commands == ["-"] {
         return answer_lines(&judge);
     }

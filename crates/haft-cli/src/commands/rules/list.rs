@@ -6,10 +6,10 @@ use haft_policy::rule::{Rule, defaults};
 use serde_json::{Value, json};
 
 use crate::arguments::Common;
-use crate::brought::Manner;
 use crate::exit::Exit;
-use crate::ground::Ground;
 use crate::screen::{self, Part, safe};
+use haft_host::loaded_workspace::LoadedWorkspace;
+use haft_host::project_files::OnUntrusted;
 
 /// A rule, and where it comes from.
 struct Listed {
@@ -20,7 +20,7 @@ struct Listed {
 
 /// Runs the command.
 pub(super) fn run(common: &Common) -> anyhow::Result<Exit> {
-    let Ground { rulebook, .. } = Ground::open(common, Manner::Telling)?;
+    let LoadedWorkspace { rulebook, .. } = LoadedWorkspace::open(&common.options(), OnUntrusted::Report)?;
     let mut all: Vec<Listed> =
         defaults().into_iter().map(|rule| Listed { rule, place: None, from: "built in" }).collect();
     all.extend(rulebook.own.into_iter().map(|filed| Listed::of(filed, "user")));

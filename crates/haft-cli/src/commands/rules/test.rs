@@ -4,16 +4,16 @@ use haft_config::rules::Mistakes;
 use haft_policy::command::examples::failures_of_table;
 
 use crate::arguments::Common;
-use crate::brought::Manner;
 use crate::exit::Exit;
-use crate::ground::Ground;
 use crate::screen;
+use haft_host::loaded_workspace::LoadedWorkspace;
+use haft_host::project_files::OnUntrusted;
 
 /// Runs the command.
 pub(super) fn run(common: &Common) -> anyhow::Result<Exit> {
     // Reading rules proves their examples; what stops every other start is the answer here.
-    let written = match Ground::open(common, Manner::Telling) {
-        Ok(Ground { rulebook, .. }) => {
+    let written = match LoadedWorkspace::open(&common.options(), OnUntrusted::Report) {
+        Ok(LoadedWorkspace { rulebook, .. }) => {
             let examples = rulebook.own.iter().chain(&rulebook.project).map(|filed| &filed.written.examples);
             Ok(examples.map(|examples| examples.matches.len() + examples.not_matches.len()).sum::<usize>())
         }

@@ -14,9 +14,9 @@ use haft_contract::reader::Reader;
 use haft_policy::decision::Decision;
 use haft_policy::rule::EffectSort;
 
-use super::judged::{Confined, Explained, JudgedPart};
 use crate::screen::{Part, safe};
 use crate::wrapped::wrapped;
+use haft_host::explain::judged::{Confined, Explained, JudgedPart};
 use wrap::{columns_of, cut};
 
 /// Narrower than this no screen is taken to be.

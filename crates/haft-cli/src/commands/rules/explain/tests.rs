@@ -7,8 +7,8 @@ use haft_contract::process::Level;
 use haft_policy::decision::{Class, Decision, Ruling};
 use haft_policy::rule::EffectSort;
 
-use super::judged::{Confined, Explained, JudgedPart};
 use super::shown;
+use haft_host::explain::judged::{Confined, Explained, JudgedPart};
 
 fn ruling(decision: Decision, rule: &str, reason: &str) -> Ruling {
     let (rule, reason) = (rule.to_owned(), reason.to_owned());

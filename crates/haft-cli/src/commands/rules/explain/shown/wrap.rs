@@ -1,6 +1,6 @@
 //! Texts that fit a column of a table.
 
-use crate::screen::columns_of as columns;
+use haft_host::bounded_text::columns_of as columns;
 
 /// Cuts a text to so many columns, and shows that it was cut.
 pub(super) fn cut(text: &str, width: usize) -> String {

@@ -1,0 +1,83 @@
+//! Who is at the other end of a command: how the host is opened for it, who answers its questions, how it is told.
+
+use std::path::Path;
+
+use haft_contract::call::Origin;
+use haft_contract::error::ToolError;
+use haft_contract::path::one_line;
+use haft_host::host::{Host, MODEL_CANNOT_ALLOW, nobody};
+use haft_host::project_files::OnUntrusted;
+use haft_runtime::approval::{Approver, Nobody, YesToOrdinary};
+use haft_runtime::session::Session;
+use haft_workspace::state::real_path_of;
+
+use crate::arguments::Common;
+use crate::live::LiveLine;
+use crate::prompt::{AtTerminal, somebody_is_there};
+use crate::screen;
+
+/// Who is at the other end of the command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Caller {
+    /// One call from the command line.
+    OneCall,
+    /// Lines from a program.
+    Lines,
+    /// A model that works on a task.
+    Agent,
+}
+
+/// What a person does about an ordinary question that no one answers.
+const HOW_TO_ALLOW: &str = "run it with --yes, or at a terminal where somebody can answer";
+
+impl Caller {
+    /// Opens the workspace for calls. Untrusted files of the project are asked about, or reported.
+    pub(crate) fn opens(self, common: &Common) -> anyhow::Result<Host> {
+        let on_untrusted = match self {
+            Caller::OneCall => OnUntrusted::Ask,
+            Caller::Lines => OnUntrusted::Report,
+            Caller::Agent => OnUntrusted::AskAboutWords,
+        };
+        let host = Host::open_for(&common.options(), on_untrusted)?;
+        if common.workspace.is_some() && host.workspace != real_path_of(Path::new(".")) {
+            screen::talk(&one_line(&format!("Workspace: {}", host.workspace.display())));
+        }
+        Ok(host)
+    }
+
+    /// Opens a session for this caller.
+    pub(crate) fn session(self, host: &Host, common: &Common) -> Session {
+        host.session("call", self.approver(common, LiveLine::default()))
+    }
+
+    /// Returns who answers its questions. What its calls print is on this line.
+    pub(crate) fn approver(self, common: &Common, line: LiveLine) -> Box<dyn Approver> {
+        let base: Box<dyn Approver> = match self {
+            Caller::OneCall if somebody_is_there() => Box::new(AtTerminal::ForOneCall),
+            Caller::Agent if somebody_is_there() => Box::new(AtTerminal::ForSession(line)),
+            Caller::OneCall => Box::new(Nobody::there(HOW_TO_ALLOW)),
+            // Even at a terminal: what is typed there are calls, not answers.
+            Caller::Agent | Caller::Lines => Box::new(nobody()),
+        };
+        if common.yes { Box::new(YesToOrdinary::or_ask(base)) } else { base }
+    }
+
+    /// Says who makes the calls: a person sees the question and answers it.
+    pub(crate) fn origin(self, common: &Common) -> Origin {
+        match self {
+            Caller::Lines | Caller::Agent => Origin::Model,
+            Caller::OneCall if somebody_is_there() && !common.yes => Origin::Person,
+            Caller::OneCall => Origin::Script,
+        }
+    }
+}
+
+/// Returns what a person can do about a refusal that a model reads; nothing where the model reads it too.
+pub(crate) fn how_to_allow(error: &ToolError, caller: Caller) -> Option<&'static str> {
+    let is_open = error.next.to_string() == MODEL_CANNOT_ALLOW;
+    let how = match caller {
+        Caller::Lines => "run it with --yes, or call the tool alone at a terminal: haft call TOOL …",
+        Caller::OneCall | Caller::Agent => HOW_TO_ALLOW,
+    };
+    is_open.then_some(how)
+}

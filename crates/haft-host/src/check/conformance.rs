@@ -1,0 +1,153 @@
+//! `haft check --run`: a tool is run, with its examples and with calls that no tool expects.
+//!
+//! What it changes is thrown away: programs and functions work over a layer, haft's own tools only plan. Not here: what
+//! is checked (`haft_runtime::conformance`), whether code may be run at all (`trials`).
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use haft_contract::BoxFuture;
+use haft_contract::manual::Example;
+use haft_contract::process::Level;
+use haft_runtime::conformance::{self, Finding, Signs, Subject, Verdict};
+use haft_runtime::toolset::ToolList;
+use haft_tools::bound::{Bindings, Home, signs};
+use haft_tools::definition::{Binding, Declared, Definition, Problem};
+use serde_json::{Value, json};
+
+use super::trials::Trial;
+use crate::described_tools::preset;
+use crate::host::Host;
+
+const SIGNS: Signs = Signs { defect: signs::defect, undeclared: signs::undeclared, left_running: signs::left_running };
+
+/// Where one definition is tried.
+pub(super) struct Bench<'a> {
+    pub(super) host: &'a Host,
+    pub(super) bindings: Bindings,
+    pub(super) home: Home,
+    pub(super) trial: &'a Trial,
+}
+
+/// What was found.
+pub struct Tried {
+    /// The file that makes it a tool.
+    pub file: PathBuf,
+    /// The tool.
+    pub tool: String,
+    /// What was checked.
+    pub findings: Vec<Finding>,
+}
+
+impl Bench<'_> {
+    /// Runs every check.
+    pub(super) async fn tried(&self, name: &str) -> Result<Tried, Problem> {
+        let definition = &self.trial.definition;
+        // The kit looks at answers itself, so that a broken promise is one finding and not many.
+        let plain = Definition { output_schema: None, ..definition.clone() };
+        self.register(name, plain.clone()).await?;
+        let hurried = |limit: Duration| -> BoxFuture<'_, Option<String>> {
+            let name = format!("{name}-hurried");
+            let definition = Definition { timeout: Some(limit), ..plain.clone() };
+            Box::pin(async move {
+                if !self.trial.runs_code() {
+                    return None;
+                }
+                self.register(&name, definition).await.ok().map(|()| name)
+            })
+        };
+        let declared = definition.effects.iter().flatten().find_map(|effect| match effect {
+            Declared::Connect(host) => Some(host.as_str()),
+            Declared::Read(_) | Declared::Change(_) => None,
+        });
+        let asked = match &definition.binding {
+            Some(Binding::Http(call)) => Some(call.host.as_str()),
+            _ => None,
+        };
+        let examples = self.examples();
+        let subject = Subject {
+            runtime: &self.host.runtime,
+            tool: name,
+            mode: self.trial.mode(),
+            examples: &examples,
+            promise: definition.output_schema.as_ref(),
+            declares: definition.effects.is_some() || asked.is_some() || !self.trial.runs_code(),
+            is_cached: definition.use_cache,
+            connects: asked.or(declared),
+            hurried: &hurried,
+            signs: SIGNS,
+        };
+        let findings = conformance::tried(subject).await;
+        // The name it has here is nobody's business.
+        let findings = findings.into_iter().map(|finding| renamed(finding, (name, &definition.name))).collect();
+        Ok(Tried { file: self.trial.file.clone(), tool: definition.name.clone(), findings })
+    }
+
+    /// Puts the tool into the catalogue under this name, with its presets.
+    pub(super) async fn register(&self, name: &str, definition: Definition) -> Result<(), Problem> {
+        let definition = Definition { name: name.to_owned(), ..definition };
+        let tool = self.bindings.bind(definition, self.home.clone())?;
+        let list = Box::new(ToolList::new(name, [tool]));
+        let added = preset(self.host.runtime.catalog(), list, name, self.trial.presets.clone()).await;
+        added.map_err(|what| Problem { line: None, what, fix: "fix that".into(), is_warning: false })
+    }
+
+    /// Returns the examples as a model calls them: without what is given beforehand and cannot be said.
+    pub(super) fn examples(&self) -> Vec<Example> {
+        let fixed = &self.trial.presets.fixed;
+        let shown = |example: &Example| {
+            let mut arguments = example.arguments.as_object().cloned().unwrap_or_default();
+            arguments.retain(|name, _| !fixed.contains_key(name));
+            Example { arguments: Value::Object(arguments), contains: example.contains.clone() }
+        };
+        self.trial.definition.examples.iter().map(shown).collect()
+    }
+}
+
+/// Says that nothing can be run, where what a tool changes could not be thrown away.
+pub(super) fn cannot_be_run(trial: &Trial, host: &Host) -> bool {
+    let reached = host.runtime.doors().processes.confinement().reached;
+    if reached == Level::Full {
+        return false;
+    }
+    let file = trial.file.display();
+    host.options().notices.note(&format!(
+        "note: {file} was not run: this system gives tools only the sandbox \"{reached}\", so what they change would stay; \
+         haft doctor says what is missing"
+    ));
+    true
+}
+
+fn renamed(finding: Finding, (from, to): (&str, &str)) -> Finding {
+    let named = |text: String| {
+        text.replace(&format!("\"{from}-hurried\""), &format!("\"{to}\""))
+            .replace(&format!("\"{from}\""), &format!("\"{to}\""))
+    };
+    Finding { what: named(finding.what), fix: finding.fix.map(named), ..finding }
+}
+
+impl Tried {
+    /// Returns whether a check failed.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        self.findings.iter().any(|finding| finding.verdict == Verdict::Failed)
+    }
+
+    /// Returns the record of a finding.
+    #[must_use]
+    pub fn record(&self, finding: &Finding) -> Value {
+        let verdict = match finding.verdict {
+            Verdict::Passed => "pass",
+            Verdict::Failed => "fail",
+            Verdict::Skipped => "skipped",
+        };
+        let file = self.file.display().to_string();
+        let mut record = json!({
+            "v": 1, "file": file, "tool": self.tool, "check": finding.check.name(), "verdict": verdict, "what": finding.what
+        });
+        if let Some(fix) = &finding.fix {
+            record["fix"] = fix.as_str().into();
+        }
+        record
+    }
+}

@@ -1,0 +1,161 @@
+//! Tries what definitions are bound to: whether it is there, whether it takes the arguments, whether its examples hold.
+//!
+//! Nothing of it is kept: it runs in the sandbox, over a layer that is thrown away. Code of a project that nobody
+//! trusts is not run.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use haft_config::settings::Settings;
+use haft_contract::call::{Origin, RawArguments, ToolCall};
+use haft_contract::manual::Example;
+use haft_contract::result::Status;
+use haft_policy::policy::Mode;
+use haft_runtime::approval::{Nobody, YesToOrdinary};
+use haft_tools::bound::{Bindings, Home, ToolOwner};
+use haft_tools::definition::{Binding, Definition, Presets, Problem};
+use haft_workspace::project::{Brought, Held, Project, Standing};
+use haft_workspace::state::real_path_of;
+use haft_workspace::state::trust::TrustStore;
+
+use super::conformance::{self, Bench, Tried};
+use super::{Checking, Found, Trying};
+use crate::host::{Host, block_on};
+use crate::options::Options;
+
+/// A definition that has nothing wrong with it so far.
+pub(super) struct Trial {
+    /// The file that makes it a tool.
+    pub(super) file: PathBuf,
+    /// The file that names the binding.
+    pub(super) binding: PathBuf,
+    pub(super) line: Option<usize>,
+    pub(super) definition: Definition,
+    pub(super) presets: Presets,
+}
+
+impl Checking {
+    /// Tries everything that was found, where it may be.
+    pub(super) fn tries(&mut self, options: &Options, trying: Trying) -> anyhow::Result<()> {
+        let trials = std::mem::take(&mut self.trials);
+        if trials.is_empty() {
+            return Ok(());
+        }
+        let mut settings = Settings::read(options.profile())?;
+        settings.environment.secrets.extend(trials.iter().flat_map(|trial| trial.presets.secrets.iter().cloned()));
+        // Each call is tried for itself; nobody is to be told to do something else.
+        settings.limits.failures_in_a_row = usize::MAX;
+        let folder = options.folder().to_owned();
+        let store = TrustStore::new(&settings.environment.state_folder);
+        let host = Host::open_in(options, &folder, settings)?;
+        let is_broken =
+            |file: &Path, found: &[Found]| found.iter().any(|found| found.file == file && !found.is_warning);
+        for (number, trial) in trials.into_iter().enumerate() {
+            if is_broken(&trial.file, &self.found) {
+                continue;
+            }
+            if trial.runs_code() && !options.trust && !is_trusted(&trial.file, &host.workspace, &store) {
+                let file = trial.file.display();
+                options
+                    .notices
+                    .note(&format!("note: {file} was not tried, because it is not trusted: haft trust, or --trust"));
+                self.not_tried = true;
+                continue;
+            }
+            if trying == Trying::Everything && trial.runs_code() && conformance::cannot_be_run(&trial, &host) {
+                self.not_tried = true;
+                continue;
+            }
+            let (problems, tried) = block_on(tried(&trial, number, &host, trying))?;
+            self.tell(
+                &trial.file,
+                problems.into_iter().map(|problem| Problem { line: problem.line.or(trial.line), ..problem }),
+            );
+            self.tried.extend(tried);
+        }
+        Ok(())
+    }
+}
+
+impl Trial {
+    pub(super) fn runs_code(&self) -> bool {
+        !matches!(self.definition.binding, Some(Binding::Builtin(_)) | None)
+    }
+
+    /// Says whether other machines would be asked; what they do stays, so whoever only checks does not.
+    fn asks_others(&self) -> bool {
+        matches!(self.definition.binding, Some(Binding::Http(_)))
+    }
+
+    /// Says what becomes of changes while it is tried. A tool of haft writes at once, so it must not.
+    pub(super) fn mode(&self) -> Mode {
+        if self.runs_code() { Mode::Try } else { Mode::Plan }
+    }
+}
+
+/// Says whether code may be run: the user's own, or what of a project is trusted as it is.
+fn is_trusted(file: &Path, workspace: &Path, store: &TrustStore) -> bool {
+    let file = real_path_of(file);
+    let Ok(inside) = file.strip_prefix(workspace) else { return true };
+    let (Ok(project), Ok(trusted)) = (Project::look(workspace), store.of(workspace)) else { return false };
+    let name = inside.components().collect::<PathBuf>();
+    let brought = project.brought().iter().find(|brought| Path::new(&brought.name) == name);
+    let is_trusted = |file: &Brought| matches!(project.standing(file, &trusted), Standing::Trusted(_));
+    let Some(name) = brought.filter(|file| is_trusted(file)).map(|file| file.name.clone()) else { return false };
+    // It runs from the project here, so that must be what the copy is.
+    Held::new(Arc::new(project), Arc::new(trusted), &name).helpers_changed().is_none()
+}
+
+async fn tried(trial: &Trial, number: usize, host: &Host, trying: Trying) -> (Vec<Problem>, Option<Tried>) {
+    let bindings = Bindings::new(haft_tools::all());
+    let folder = real_path_of(&trial.binding);
+    let folder = folder.parent().unwrap_or(Path::new("/")).to_owned();
+    let preset = trial.presets.default.keys().chain(trial.presets.fixed.keys()).cloned();
+    // What lies in the workspace is tried only where it is trusted.
+    let owner = if folder.starts_with(&host.workspace) { ToolOwner::Workspace } else { ToolOwner::User };
+    let home = Home::new(folder, host.workspace.clone()).with_owner(owner).with_presets(preset);
+    let by = (host.runtime.doors(), &host.settings.limits);
+    let mut problems = bindings.check(&trial.definition, &home, by).await;
+    if problems.iter().any(|problem| !problem.is_warning) {
+        return (problems, None);
+    }
+    // A name of its own, so that it is in nobody's way.
+    let name = format!("{}-{number}", trial.definition.name.chars().take(50).collect::<String>());
+    let bench = Bench { host, bindings, home, trial };
+    match trying {
+        Trying::Everything => match bench.tried(&name).await {
+            Ok(tried) => return (problems, Some(tried)),
+            Err(problem) => problems.push(problem),
+        },
+        Trying::Examples => match bench.register(&name, trial.definition.clone()).await {
+            Ok(()) => {
+                for example in bench.examples().into_iter().filter(|_| !trial.asks_others()) {
+                    problems.extend(broken(&example, &name, &bench).await);
+                }
+            }
+            Err(problem) => problems.push(problem),
+        },
+    }
+    (problems, None)
+}
+
+/// Runs an example; returns what is wrong with it.
+async fn broken(example: &Example, name: &str, bench: &Bench<'_>) -> Option<Problem> {
+    let runtime = &bench.host.runtime;
+    let session = runtime.session("check", YesToOrdinary::or_ask(Nobody::there("")));
+    session.set_mode(bench.trial.mode());
+    let call = ToolCall::new(name, RawArguments::from(example.arguments.clone())).by(Origin::Script);
+    let result = runtime.call(&session, call).await;
+    let shown = &example.arguments;
+    let (what, fix) = match (&result.error, &example.contains) {
+        // What would change files is not tried.
+        (Some(_), _) if result.status == Status::Refused && bench.trial.mode() == Mode::Plan => return None,
+        (Some(error), _) => (format!("the example {shown} fails: {}", error.what), error.next.to_string()),
+        (None, Some(text)) if !result.text().contains(text.as_str()) => (
+            format!("the answer of the example {shown} has no {text:?} in it"),
+            "fix the tool or the example".to_owned(),
+        ),
+        (None, _) => return None,
+    };
+    Some(Problem { line: None, what, fix, is_warning: false })
+}

@@ -1,0 +1,160 @@
+//! Tools that files describe: the user's own, and those of a project that is trusted.
+//!
+//! What is wrong with a file is said, and that file is left out; the others count. Nothing of a tool is started or
+//! imported here, but for one whose words stand in its function alone.
+//!
+//! Not here: the formats (`haft_tools::definition`, `haft_tools::prompt_file`), what is trusted (`brought`).
+
+mod found;
+mod trust_gated;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use haft_contract::BoxFuture;
+use haft_contract::door::Doors;
+use haft_contract::limits::Limits;
+use haft_contract::spec::Spec;
+use haft_contract::tool::AnyTool;
+use haft_runtime::catalog::Catalog;
+use haft_runtime::entry::Entry;
+use haft_runtime::toolset::{Preset, ToolList, Toolset, ToolsetError, ToolsetExt};
+use haft_tools::bound::{Bindings, Home, ToolOwner};
+use haft_tools::definition::{Presets, Problem};
+use haft_tools::prompt_file;
+use haft_workspace::project::Held;
+
+use crate::notices::Notices;
+pub use found::{Described, Found};
+use trust_gated::TrustGated;
+
+/// Where tools are added: the workspace, its doors and limits, and the sink for remarks.
+#[derive(Clone, Copy)]
+pub struct Assembly<'a> {
+    /// The workspace.
+    pub workspace: &'a Path,
+    /// Its doors.
+    pub doors: &'a Doors,
+    /// The limits of calls.
+    pub limits: &'a Limits,
+    /// Receives what is wrong with a file.
+    pub notices: &'a dyn Notices,
+}
+
+/// Adds the tools that files describe to the catalogue. Returns the values that came from the environment, which nobody
+/// is to see.
+pub async fn add(catalog: &Catalog, found: Found, into: Assembly<'_>) -> Vec<String> {
+    let Found { tools, prompts, notes, .. } = found;
+    let Assembly { notices, .. } = into;
+    notes.iter().for_each(|note| notices.note(note));
+    if tools.is_empty() {
+        return Vec::new();
+    }
+    let adding = Adding { catalog, bindings: Bindings::new(haft_tools::all()), prompts, into };
+    let mut secrets = Vec::new();
+    for described in tools {
+        secrets.extend(described.presets.secrets.iter().cloned());
+        let file = described.file.clone();
+        if let Err(why) = adding.one(described).await {
+            notices.note(&format!("note: {file} is left out: {why}"));
+        }
+    }
+    secrets
+}
+
+/// What all tools are added with.
+struct Adding<'a> {
+    catalog: &'a Catalog,
+    bindings: Bindings,
+    prompts: Vec<(String, String)>,
+    into: Assembly<'a>,
+}
+
+impl Adding<'_> {
+    async fn one(&self, described: Described) -> Result<(), String> {
+        let Described { definition, presets, folder, file, held, as_skill } = described;
+        let given = presets.default.keys().chain(presets.fixed.keys()).cloned();
+        // Only what a trusted project brings is held to what was trusted.
+        let owner = if held.is_some() { ToolOwner::Workspace } else { ToolOwner::User };
+        let code = held.as_ref().and_then(Held::code);
+        let home = Home::new(folder, self.into.workspace).with_owner(owner).with_presets(given).with_code(code);
+        let name = definition.name.clone();
+        let definition =
+            match self.bindings.with_docstring(definition.clone(), &home, (self.into.doors, self.into.limits)).await {
+                Ok(definition) => definition,
+                // It is told again, with more words, when somebody calls it.
+                Err(why) => {
+                    self.into
+                        .notices
+                        .note(&format!("note: {file}: its function cannot be asked for its words: {}", why.what));
+                    definition
+                }
+            };
+        let tool = self.bindings.bind(definition, home);
+        let tool = tool.map_err(|problem| format!("{}; {}", problem.what, problem.fix))?;
+        let tool: Arc<dyn AnyTool> = match held {
+            Some(held) => Arc::new(TrustGated { tool, held }),
+            None => tool,
+        };
+        let own = tool.spec().clone();
+        let spec = if as_skill { own.as_skill() } else { own.clone() };
+        let mut list: Box<dyn Toolset> = Box::new(ToolList::new(file, [tool]));
+        if spec != own {
+            list = Box::new(Boxed(list).worded(&name, spec.clone()));
+        }
+        let list = worded(list, &[spec], &self.prompts, self.into.notices);
+        preset(self.catalog, list, &name, presets).await
+    }
+}
+
+/// Adds a tool with what is given to it beforehand.
+pub async fn preset(catalog: &Catalog, list: Box<dyn Toolset>, name: &str, presets: Presets) -> Result<(), String> {
+    let Presets { default, fixed, .. } = presets;
+    let mut list = list;
+    for preset in [Preset::Default(default), Preset::Fixed(fixed)] {
+        let (Preset::Default(values) | Preset::Fixed(values)) = &preset;
+        if !values.is_empty() {
+            list = Box::new(Boxed(list).preset(name, preset));
+        }
+    }
+    catalog.add(&*list).await.map_err(|error| error.to_string())
+}
+
+/// A toolset of which nothing else is known.
+pub struct Boxed(pub Box<dyn Toolset>);
+
+impl Toolset for Boxed {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn list(&self) -> BoxFuture<'_, Result<Vec<Entry>, ToolsetError>> {
+        self.0.list()
+    }
+}
+
+/// Gives tools the words of prompt files. What is wrong with a file is said; the tool keeps its own words then.
+pub fn worded(
+    list: Box<dyn Toolset>,
+    specs: &[Spec],
+    prompts: &[(String, String)],
+    notices: &dyn Notices,
+) -> Box<dyn Toolset> {
+    let mut worded = list;
+    for spec in specs {
+        let is_of_tool = |(file, _): &&(String, String)| {
+            let name = file.rsplit('/').next().unwrap_or_default();
+            prompt_file::tool_of(name) == Some(spec.name.as_str())
+        };
+        let Some((file, text)) = prompts.iter().rfind(is_of_tool) else { continue };
+        let (in_words, problems) = prompt_file::worded(spec, text);
+        for problem in problems.iter().filter(|problem| !problem.is_warning) {
+            let (line, Problem { what, fix, .. }) = (problem.line.unwrap_or(1), problem);
+            notices.note(&format!("note: {file}:{line}: {what}; {fix}; the tool keeps its own words"));
+        }
+        if in_words != *spec {
+            worded = Box::new(Boxed(worded).worded(spec.name.as_str(), in_words));
+        }
+    }
+    worded
+}

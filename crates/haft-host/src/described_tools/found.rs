@@ -1,0 +1,211 @@
+//! Finds the files that describe tools, and reads them.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use haft_config::environment::variable;
+use haft_tools::definition::{self, CheckedList, Definition, Listed, Presets, Problem, check_list};
+use haft_workspace::project::{Held, Project, hash_of_named};
+use haft_workspace::state::trust::Trusted;
+use haft_workspace::state::{list_config_folder, read_config_file, read_project_file, real_path_of};
+
+use crate::project_files::{ProjectFiles, TOOL_LIST};
+
+/// What files describe.
+#[derive(Default)]
+pub struct Found {
+    pub tools: Vec<Described>,
+    pub prompts: Vec<(String, String)>,
+    pub notes: Vec<String>,
+    workspace: PathBuf,
+    /// Definitions that lists name, wherever they lie.
+    pub named: Vec<PathBuf>,
+}
+
+/// A tool that a file describes.
+pub struct Described {
+    pub definition: Definition,
+    pub presets: Presets,
+    /// The folder of the file that names the binding.
+    pub folder: PathBuf,
+    /// The file, for those who are told about it.
+    pub file: String,
+    pub held: Option<Held>,
+    /// Whether it is shown as a skill.
+    pub as_skill: bool,
+}
+
+/// What the tools of a project are held to.
+struct Holding(Arc<Project>, Arc<Trusted>);
+
+impl Holding {
+    fn held(&self, file: &Source) -> Held {
+        Held::new(self.0.clone(), self.1.clone(), &file.shown)
+    }
+
+    /// Says whether a definition that a list names was trusted with the list.
+    fn covers(&self, list: &Source, definition: &Path, workspace: &Path) -> bool {
+        let real = real_path_of(definition);
+        let name = real.strip_prefix(workspace).ok().and_then(Path::to_str);
+        name.is_some_and(|name| self.held(list).covers_definition(name))
+    }
+}
+
+/// A file with its text.
+struct Source {
+    /// Its path.
+    path: PathBuf,
+    /// How it is called.
+    shown: String,
+    text: String,
+}
+
+/// Which files name a tool.
+struct Named<'a> {
+    /// The one that makes it a tool: a list, or the definition itself.
+    by: &'a Source,
+    /// The one that says what it is bound to.
+    binding: &'a Source,
+    as_skill: bool,
+}
+
+impl Found {
+    /// Reads the user's own folder, and what a project brings along and is trusted.
+    pub fn in_folders(config: &Path, workspace: &Path, loaded: ProjectFiles) -> Self {
+        let mut found = Self { workspace: workspace.to_owned(), ..Self::default() };
+        let own = found.own(config);
+        found.take(config.join("tools.yaml"), own, None);
+        found.own_prompts(config);
+        let ProjectFiles { tools, prompts, trusted, .. } = loaded;
+        let holding = Project::look(workspace).map(|project| Holding(Arc::new(project), Arc::new(trusted)));
+        let of_project = |(name, text): (String, String)| Source { path: workspace.join(&name), shown: name, text };
+        let sources: Vec<Source> = tools.into_iter().map(of_project).collect();
+        match holding {
+            Ok(holding) => found.take(workspace.join(TOOL_LIST), sources, Some(&holding)),
+            Err(error) => found.notes.push(format!("note: the tools of the project are left out: {error}")),
+        }
+        found.prompts.extend(prompts);
+        found
+    }
+
+    fn own(&mut self, config: &Path) -> Vec<Source> {
+        let listed = list_config_folder(&config.join("tools"));
+        let files = listed.unwrap_or_else(|error| {
+            self.notes.push(format!("note: {}: cannot be read: {error}", config.join("tools").display()));
+            None
+        });
+        let is_definition = |path: &PathBuf| path.extension().is_some_and(|end| end == "yaml");
+        let files = files.into_iter().flatten().filter(is_definition);
+        let list = Some(config.join("tools.yaml"));
+        files.chain(list).filter_map(|path| self.read(path)).collect()
+    }
+
+    fn own_prompts(&mut self, config: &Path) {
+        let files = list_config_folder(&config.join("prompts")).ok().flatten().unwrap_or_default();
+        let is_prompt = |path: &PathBuf| path.extension().is_some_and(|end| end == "xml");
+        let read: Vec<Source> = files.into_iter().filter(is_prompt).filter_map(|path| self.read(path)).collect();
+        self.prompts.extend(read.into_iter().map(|source| (source.shown, source.text)));
+    }
+
+    fn read(&mut self, path: PathBuf) -> Option<Source> {
+        self.read_by(read_config_file, path)
+    }
+
+    fn read_by(&mut self, read: fn(&Path) -> io::Result<Option<String>>, path: PathBuf) -> Option<Source> {
+        let shown = path.display().to_string();
+        match read(&path) {
+            Ok(text) => text.map(|text| Source { path, shown, text }),
+            Err(error) => {
+                self.notes.push(format!("note: {shown} is left out: it cannot be read: {error}"));
+                None
+            }
+        }
+    }
+
+    /// Takes in definitions and the list of them; what the list names counts as the list says.
+    fn take(&mut self, list: PathBuf, sources: Vec<Source>, project: Option<&Holding>) {
+        let (lists, definitions): (Vec<Source>, Vec<Source>) =
+            sources.into_iter().partition(|source| source.path == list);
+        let mut named = Vec::new();
+        for source in &lists {
+            let CheckedList { listed, problems } = check_list(&source.text, &variable);
+            self.tell(&source.shown, &problems);
+            for entry in listed {
+                named.extend(self.listed(source, entry, &definitions, project));
+            }
+        }
+        for source in definitions.iter().filter(|source| !named.contains(&source.path)) {
+            let checked = definition::check(&source.text);
+            self.tell(&source.shown, &checked.problems);
+            if let Some(definition) = checked.definition {
+                let named = Named { by: source, binding: source, as_skill: false };
+                self.add((definition, Presets::default()), &named, project);
+            }
+        }
+    }
+
+    /// Takes in one entry of a list; returns the file that it names.
+    fn listed(
+        &mut self,
+        list: &Source,
+        entry: Listed,
+        definitions: &[Source],
+        project: Option<&Holding>,
+    ) -> Option<PathBuf> {
+        let folder = list.path.parent().unwrap_or(Path::new("/"));
+        let path: PathBuf = folder.join(entry.yaml_path.as_ref()?).components().collect();
+        self.named.push(path.clone());
+        let read;
+        let described = match definitions.iter().find(|source| source.path == path) {
+            Some(known) => known,
+            None => {
+                let read_file = if project.is_some() { read_project_file } else { read_config_file };
+                let Some(source) = self.read_by(read_file, path.clone()) else {
+                    let line = entry.line.unwrap_or(1);
+                    self.notes.push(format!("note: {}:{line}: there is no file {}", list.shown, path.display()));
+                    return Some(path);
+                };
+                read = source;
+                &read
+            }
+        };
+        if project.is_some_and(|holding| !holding.covers(list, &path, &self.workspace)) {
+            let why = "trust in the list does not cover it; name a file of the workspace that ends with .yaml";
+            self.notes.push(format!("note: {}: {} is left out: {why}", list.shown, path.display()));
+            return Some(path);
+        }
+        let checked = definition::check(&described.text);
+        self.tell(&path.display().to_string(), &checked.problems);
+        let binding = if entry.binding.is_some() { list } else { described };
+        let named = Named { by: list, binding, as_skill: entry.as_skill };
+        match checked.definition.map(|definition| entry.apply(definition)) {
+            Some(Ok(applied)) => self.add(applied, &named, project),
+            Some(Err(problems)) => self.tell(&list.shown, &problems),
+            None => {}
+        }
+        Some(path)
+    }
+
+    fn add(&mut self, applied: (Definition, Presets), named: &Named<'_>, project: Option<&Holding>) {
+        let (mut definition, presets) = applied;
+        let Named { by, binding, as_skill } = *named;
+        let folder = binding.path.parent().unwrap_or(Path::new("/")).to_owned();
+        if definition.use_cache {
+            // A result must not outlive the code that gave it, which may lie in either place for a tool of the project.
+            let workspace = project.map(|_| &self.workspace);
+            for place in [&folder].into_iter().chain(workspace) {
+                definition.version.push_str(&hash_of_named(&binding.text, place));
+            }
+        }
+        let held = project.map(|holding| holding.held(by));
+        self.tools.push(Described { definition, presets, folder, file: by.shown.clone(), held, as_skill });
+    }
+
+    fn tell(&mut self, file: &str, problems: &[Problem]) {
+        let grave = problems.iter().filter(|problem| !problem.is_warning);
+        let told = grave
+            .map(|problem| format!("note: {file}:{}: {}; {}", problem.line.unwrap_or(1), problem.what, problem.fix));
+        self.notes.extend(told);
+    }
+}

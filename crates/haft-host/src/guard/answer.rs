@@ -1,0 +1,137 @@
+//! The answer to an event, in the form that the agent takes.
+//!
+//! Where a question does not reach a person, one that a person has to answer each time is refused, with that reason. An
+//! ordinary question is left to the agent's own rules and questions.
+
+use haft_policy::decision::{Class, Decision, Ruling};
+use haft_runtime::redact::Redactor;
+use serde_json::{Value, json};
+
+use super::form::{Form, PermissionMode, Recipient};
+use haft_contract::visible::visible;
+
+/// Most characters of a reason.
+const LONGEST_REASON: usize = 1_500;
+
+/// An answer to an event.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Answer {
+    form: Form,
+    decision: Decision,
+    class: Class,
+    /// Why, for the person who is asked and for the model.
+    reason: String,
+}
+
+impl Answer {
+    /// Answers with what was decided.
+    pub(super) fn of(recipient: Recipient, ruling: &Ruling, redactor: &Redactor) -> Self {
+        let Ruling { decision: judged, class, rule, reason, instead } = ruling;
+        let form = recipient.form;
+        let decision = decided(*judged, *class, recipient.can_ask());
+        let reason = if decision == *judged { reason.clone() } else { format!("{reason} {}", dropped(recipient)) };
+        let words = match decision {
+            Decision::Allow => format!("{reason} (haft, rule \"{rule}\")"),
+            Decision::Ask => format!("{reason} (haft asks, rule \"{rule}\")"),
+            Decision::Deny if instead.is_empty() => format!("The rule \"{rule}\" of haft refuses this. {reason}"),
+            Decision::Deny => {
+                let instead = in_names_of(form, instead);
+                format!("The rule \"{rule}\" of haft refuses this. {reason} Nothing was run. Next: {instead}.")
+            }
+        };
+        // Values that are hidden may lie where the words are cut.
+        let words = redactor.redact(&words);
+        Self { form, decision, class: *class, reason: bounded(&words) }
+    }
+
+    /// Asks about what was not judged; `why` is the end of "because …".
+    pub(super) fn unjudged(recipient: Recipient, why: &str, redactor: &Redactor) -> Self {
+        Self::without_ruling(recipient, recipient.can_ask(), &redactor.redact(why))
+    }
+
+    /// Asks about an event that was not read; `why` is the end of "because …".
+    pub(super) fn unread(recipient: Recipient, why: &str) -> Self {
+        Self::without_ruling(recipient, recipient.can_ask_about_unread(), why)
+    }
+
+    fn without_ruling(recipient: Recipient, can_ask: bool, why: &str) -> Self {
+        let decision = decided(Decision::Ask, Class::Dangerous, can_ask);
+        let words = format!("haft cannot judge this call, because {}.", why.trim_end_matches('.'));
+        let words = if decision == Decision::Ask { words } else { format!("{words} {}", dropped(recipient)) };
+        Self { form: recipient.form, decision, class: Class::Dangerous, reason: bounded(&words) }
+    }
+
+    /// Returns the answer as one line of JSON.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let Answer { form, reason, .. } = self;
+        let decision = self.decision.code();
+        let leaves_it = self.decision != Decision::Deny;
+        let value: Value = match form {
+            Form::Codex | Form::Permission if leaves_it && !self.permits() => json!({}),
+            Form::Permission => {
+                let behaviour = match self.decision {
+                    Decision::Deny => json!({ "behavior": "deny", "message": reason }),
+                    Decision::Allow | Decision::Ask => json!({ "behavior": "allow" }),
+                };
+                json!({ "hookSpecificOutput": { "hookEventName": "PermissionRequest", "decision": behaviour } })
+            }
+            Form::Claude | Form::Codex => json!({ "hookSpecificOutput": {
+                "hookEventName": "PreToolUse", "permissionDecision": decision, "permissionDecisionReason": reason,
+            } }),
+            // A person sees the message; Gemini CLI asks by its own rules.
+            Form::Gemini if self.decision == Decision::Ask => json!({ "systemMessage": reason }),
+            Form::Gemini => json!({ "decision": decision, "reason": reason }),
+            Form::Cursor | Form::CursorTool => {
+                json!({ "permission": decision, "user_message": reason, "agent_message": reason })
+            }
+            Form::Copilot => json!({ "permissionDecision": decision, "permissionDecisionReason": reason }),
+        };
+        value.to_string()
+    }
+
+    /// Returns whether the agent is told to go on without its own question.
+    fn permits(&self) -> bool {
+        self.form == Form::Permission && self.decision == Decision::Allow
+    }
+}
+
+fn decided(decision: Decision, class: Class, can_ask: bool) -> Decision {
+    let is_for_person = decision == Decision::Ask && class == Class::Dangerous;
+    if is_for_person && !can_ask { Decision::Deny } else { decision }
+}
+
+/// Says why a question became a refusal.
+fn dropped(recipient: Recipient) -> &'static str {
+    match recipient.mode {
+        PermissionMode::NeverAsks => {
+            "Only a person may answer that, and the agent asks nobody in the permission mode that it runs in."
+        }
+        PermissionMode::Unsaid | PermissionMode::Asks | PermissionMode::Plans => {
+            "Only a person may answer that, and it is not certain that the agent would ask one."
+        }
+    }
+}
+
+/// Says advice in the names that the agent has for tools.
+fn in_names_of(form: Form, advice: &str) -> String {
+    let named = |advice: String, tool: &str| match form.name_of(tool) {
+        Some(name) => advice.replace(&format!("\"{tool}\""), &format!("\"{name}\"")),
+        None => advice,
+    };
+    let advice = ["read_file", "write_file", "edit_file"].into_iter().fold(advice.to_owned(), named);
+    // One tool of the agent may be two of haft's.
+    match form.name_of("write_file").filter(|name| form.name_of("edit_file") == Some(name)) {
+        Some(name) => advice.replace(&format!("\"{name}\" or \"{name}\""), &format!("\"{name}\"")),
+        None => advice,
+    }
+}
+
+/// Makes words harmless for the terminal of the agent, and short.
+fn bounded(words: &str) -> String {
+    let words = visible(words).replace(['\n', '\t'], " ");
+    match words.char_indices().nth(LONGEST_REASON) {
+        Some((end, _)) => format!("{}…", &words[..end]),
+        None => words,
+    }
+}

@@ -1,0 +1,422 @@
+//! Judges what an agent is about to do, by the rules that hold for haft's own tools.
+//!
+//! A call is said as the effects that the same call of haft's tool would have, so the same rules speak about it under the
+//! same names. What differs: haft runs nothing here, so nothing is contained, and what haft would undo or throw away is
+//! not allowed because of that.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow};
+use haft_config::rules::FiledRule;
+use haft_config::settings::Settings;
+use haft_contract::door::{FileKind, Look};
+use haft_contract::effect::{
+    AgentName, Change, Claim, CommandLine, Does, Effect, Exposure, Host, RemoteClaim, StateKey,
+};
+use haft_contract::guarded::is_secret;
+use haft_contract::path::{Extent, Place, RawPath, Target, one_line};
+use haft_contract::process::Level;
+use haft_policy::containment::Containment;
+use haft_policy::containment::only_looks;
+use haft_policy::decision::{Class, Decision, Ruling};
+use haft_policy::policy::{Mode, Policy, Situation};
+use haft_policy::rule::{EffectSort, Pattern};
+use haft_runtime::redact::Redactor;
+use haft_tools::bash::reading::{read_command, runs_typed_text, scene};
+use haft_workspace::files::Workspace;
+
+use super::address;
+use super::event::Event;
+use super::form::PermissionMode;
+use super::place;
+use super::secrets;
+use super::server_tool::{self, ServerTool};
+use super::wanted::{Deed, Wanted};
+use crate::loaded_workspace::LoadedWorkspace;
+use crate::options::Options;
+use crate::project_files::OnUntrusted;
+use crate::rulebook::Rulebook;
+
+const COMMANDS: &str = "bash";
+/// haft's own tools that change nothing.
+const LOOKING: &[&str] = &["read_file", "list_dir", "glob", "grep"];
+
+/// Judges in one workspace.
+pub(super) struct Judge {
+    settings: Settings,
+    workspace: Workspace,
+    policy: Policy,
+    mode: Mode,
+    says_yes: bool,
+    /// Whether the agent only makes a plan.
+    plans: bool,
+    /// Whether the agent says that it asks nobody.
+    never_asks: bool,
+    /// Whether the agent answers ordinary questions by its own rules.
+    leaves_questions: bool,
+    /// Whether the agent types into programs without asking haft about the text.
+    types_unheard: bool,
+    /// The servers that rules name.
+    servers: Vec<String>,
+}
+
+impl Judge {
+    /// Gets ready for the workspace that an event is about. No state is changed, and nobody is asked.
+    pub(super) fn open(options: &Options, event: &Event) -> anyhow::Result<Self> {
+        let options = place::workspace(options, event);
+        let LoadedWorkspace { settings, workspace, rulebook, .. } =
+            LoadedWorkspace::open(&options, OnUntrusted::Report)?;
+        // Where the agent itself changes nothing, a yes of ours must not be what lets it.
+        let plans = event.recipient.mode == PermissionMode::Plans;
+        let never_asks = event.recipient.mode == PermissionMode::NeverAsks;
+        let leaves_questions = event.recipient.is_left_ordinary_questions();
+        let servers = servers_in(&rulebook);
+        let policy = if plans { without_permissions(rulebook) } else { rulebook.policy() };
+        let says_yes = options.yes && !plans;
+        let types_unheard = event.is_of_codex;
+        let mode = options.mode;
+        Ok(Self {
+            settings,
+            workspace,
+            policy,
+            mode,
+            says_yes,
+            plans,
+            never_asks,
+            leaves_questions,
+            types_unheard,
+            servers,
+        })
+    }
+
+    /// Returns what hides secrets in an answer.
+    pub(super) fn redactor(&self) -> Redactor {
+        Redactor::of_values(self.settings.environment.secrets.iter().cloned())
+    }
+
+    /// Judges an event; fails with why that cannot be done.
+    pub(super) fn judge(&self, event: &Event) -> anyhow::Result<Ruling> {
+        let folder = self.folder(&event.folder)?;
+        if let Some(tool) = &event.server_tool {
+            let ruling = self.server_tool(tool);
+            return Ok(if self.says_yes && ruling.is_ordinary_question() { said_yes(ruling) } else { ruling });
+        }
+        let ruling = match Wanted::of(event).map_err(|why| anyhow!(why))? {
+            Wanted::Command { text, folder: elsewhere, leaves_sandbox } => {
+                let folder = elsewhere.map_or(Ok(folder.clone()), |elsewhere| self.folder(&folder.join(elsewhere)))?;
+                return self.command(&text, &folder).map(|ruling| leaving(ruling, leaves_sandbox));
+            }
+            Wanted::Files(files) => self.files(&files, &folder)?,
+            Wanted::ManyFiles(patterns) => self.many_files(&patterns, &folder)?,
+            Wanted::Search { tool, folder: below, only, shows_lines } => {
+                let below = below.unwrap_or_else(|| ".".to_owned());
+                let mut effects = self.searched(&folder, &below, only.as_deref())?;
+                if let (true, Some(Effect::Read(Target::Inside(place)))) = (shows_lines, effects.first()) {
+                    let secret = secrets::found_by_search(&self.workspace, place.path(), only.as_deref());
+                    let place = secret.map(|secret| Place::new(secret, Extent::Entry));
+                    effects.extend(place.map(|place| Effect::Read(Target::Inside(place))));
+                }
+                self.by_effects(tool, &effects)
+            }
+            Wanted::Fetch(addresses) => self.fetch(&addresses)?,
+            Wanted::WebSearch => {
+                self.by_effects("web_search", &[Effect::Connect(Host("the web search of the agent".to_owned()))])
+            }
+            Wanted::Delegate(agent) => self.by_effects("agent", &[Effect::Delegate(AgentName(shown(&agent)))]),
+            Wanted::TypedInput(text) => return self.command(&text, &folder).map(typed),
+            Wanted::Notes => self.by_effects("todo", &[Effect::Session(StateKey("notes".to_owned()))]),
+            Wanted::Unknown => self.unknown(&event.tool),
+        };
+        Ok(if self.says_yes && ruling.is_ordinary_question() { said_yes(ruling) } else { ruling })
+    }
+
+    fn by_effects(&self, tool: &str, effects: &[Effect]) -> Ruling {
+        let contained = Containment::WithoutSandbox;
+        self.policy.judge(tool, effects, Situation { contained, ..self.mode.into() })
+    }
+
+    /// Judges a command that starts in this folder.
+    fn command(&self, text: &str, folder: &Path) -> anyhow::Result<Ruling> {
+        let scene = scene(&self.workspace, folder).context("the workspace has no real path")?;
+        let parts = read_command(text, &scene, &self.workspace);
+        let looks = only_looks(&parts);
+        let mut effects = vec![Effect::Run(CommandLine(text.to_owned()))];
+        effects.extend(self.planted(&parts));
+        effects.extend(parts);
+        // Whoever only looks around in the home does there what they could do anywhere.
+        let wide = self.workspace.wide_workspace().filter(|_| !looks);
+        effects.extend(wide.map(|path| Effect::Expose(Exposure::WideWorkspace(path))));
+        let mut ruling = self.by_effects(COMMANDS, &effects);
+        ruling = secrets::of_named(ruling, &effects);
+        if let Some(question) = secrets::question(&self.workspace, &effects) {
+            ruling = ruling.stricter(question);
+        }
+        if self.never_asks && ruling.is_ordinary_question() && effects.iter().any(is_not_known) {
+            ruling = Ruling { class: Class::Dangerous, ..ruling };
+        }
+        Ok(match ruling {
+            ruling if self.mode != Mode::Normal && !looks && ruling.decision != Decision::Deny => {
+                ruling.stricter(cannot_be_thrown_away(self.mode))
+            }
+            ruling if self.leaves_questions && ruling.is_ordinary_question() && reads_elsewhere(&effects) => {
+                ruling.stricter(unasked_read())
+            }
+            ruling if self.types_unheard && runs_typed_text(text, &scene, &self.workspace) => {
+                ruling.stricter(typed_unheard())
+            }
+            ruling if self.says_yes && ruling.is_ordinary_question() => self.yes_to_command(ruling),
+            ruling => ruling,
+        })
+    }
+
+    /// Says yes to a command only where the settings say that commands need no sandbox: here they have none.
+    fn yes_to_command(&self, ruling: Ruling) -> Ruling {
+        if self.settings.surroundings.required == Level::None {
+            return said_yes(ruling);
+        }
+        let reason = format!("{} --yes does not answer that, because haft's sandbox is not around it.", ruling.reason);
+        Ruling { reason, ..ruling }
+    }
+
+    /// Returns the git repositories that changes would plant: git would run programs there as soon as it is entered.
+    fn planted(&self, effects: &[Effect]) -> impl Iterator<Item = Effect> + use<> {
+        let written: Vec<&Target> = effects.iter().filter_map(Effect::written).collect();
+        let planted = self.workspace.planted_repositories(&written);
+        planted.into_iter().map(Effect::PlantRepository)
+    }
+
+    fn files(&self, files: &[(Deed, String)], folder: &Path) -> anyhow::Result<Ruling> {
+        let effect = |(deed, path): &(Deed, String)| {
+            let target = self.locate(folder, path, Extent::Entry)?;
+            let (tool, effect) = match deed {
+                Deed::Read => ("read_file", Effect::Read(target)),
+                Deed::Write | Deed::Edit => {
+                    let tool = if *deed == Deed::Write { "write_file" } else { "edit_file" };
+                    let is_there = !target.is_inside() || self.workspace.stamp(&target).is_some();
+                    (tool, Effect::Change(target, if is_there { Change::Replace } else { Change::Create }))
+                }
+                Deed::Remove => ("edit_file", Effect::Change(target, Change::Remove)),
+            };
+            anyhow::Ok((tool, effect))
+        };
+        let (tools, effects): (Vec<&str>, Vec<Effect>) =
+            files.iter().map(effect).collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
+        let judge = |(tool, effect)| self.by_effects(tool, std::slice::from_ref(effect));
+        let rulings = tools.iter().copied().zip(&effects).map(judge);
+        let ruling = rulings.reduce(Ruling::stricter).context("the call names no file")?;
+        let read =
+            effects.iter().filter_map(|effect| if let Effect::Read(target) = effect { Some(target) } else { None });
+        let other_names = read.filter_map(|target| secrets::of_other_name(&self.workspace, target));
+        let ruling = other_names.fold(ruling, Ruling::stricter);
+        let planted: Vec<Effect> = self.planted(&effects).collect();
+        let tool = tools.first().copied().unwrap_or(COMMANDS);
+        Ok(if planted.is_empty() { ruling } else { ruling.stricter(self.by_effects(tool, &planted)) })
+    }
+
+    /// Judges the reading of files by patterns: each as the path that it is, and as the secret that it finds.
+    fn many_files(&self, patterns: &[String], folder: &Path) -> anyhow::Result<Ruling> {
+        let mut files: Vec<(Deed, String)> = Vec::new();
+        for pattern in patterns {
+            let target = self.locate(folder, pattern, Extent::Tree)?;
+            files.push((Deed::Read, pattern.clone()));
+            if !target.is_inside() {
+                continue;
+            }
+            let secret = secrets::found_by_path(&self.workspace, target.place().path());
+            let secret = secret.map(|secret| Target::Inside(Place::new(secret, Extent::Entry)));
+            let path = secret.and_then(|secret| self.workspace.real_path(&secret));
+            files.extend(path.map(|path| (Deed::Read, path.to_string_lossy().into_owned())));
+        }
+        self.files(&files, folder)
+    }
+
+    /// Returns what a search reads: everything below a folder, and the secrets that it is asked for by name.
+    fn searched(&self, folder: &Path, below: &str, only: Option<&str>) -> anyhow::Result<Vec<Effect>> {
+        let tree = self.locate(folder, below, Extent::Tree)?;
+        let mut effects = vec![Effect::Read(tree.clone())];
+        // A pattern that finds a secret among others (`.env*`) is asked about, too.
+        let plain = only.map(|only| only.replace(['*', '{', '}', '[', ']'], ""));
+        let is_for_secret = |name: &&str| is_secret(Path::new(name));
+        if let Some(name) = only.into_iter().chain(plain.as_deref()).find(is_for_secret) {
+            let place = Place::new(tree.place().path().join(name), Extent::Entry);
+            effects.push(Effect::Read(if tree.is_inside() { Target::Inside(place) } else { Target::Outside(place) }));
+        }
+        Ok(effects)
+    }
+
+    fn fetch(&self, addresses: &[String]) -> anyhow::Result<Ruling> {
+        let judge = |address: &String| address::judge(address, |effects| self.by_effects("fetch", effects));
+        addresses.iter().map(judge).reduce(Ruling::stricter).context("the call names no address")
+    }
+
+    /// Judges a tool of a server by each reading of its name. haft's own server judges its calls itself.
+    fn server_tool(&self, tool: &ServerTool) -> Ruling {
+        let readings = tool.readings(&self.servers);
+        let judge = |(server, tool): &(String, String)| {
+            self.by_effects(&server_tool::canonical(server, tool), &[remote(server, tool)])
+        };
+        let ruling = readings.iter().map(judge).reduce(Ruling::stricter);
+        let ruling = ruling.unwrap_or_else(|| self.unknown("of a server"));
+        match tool.of_haft() {
+            Some(tool)
+                if haft_tools::names().contains(&tool)
+                    && is_default_question(&ruling)
+                    && (!self.plans || LOOKING.contains(&tool)) =>
+            {
+                Ruling {
+                    decision: Decision::Allow,
+                    rule: "haft as a server".to_owned(),
+                    reason: "haft judges this call itself when it makes it.".to_owned(),
+                    ..ruling
+                }
+            }
+            Some(_) | None => ruling,
+        }
+    }
+
+    fn unknown(&self, tool: &str) -> Ruling {
+        let ruling = self.by_effects(tool, &[remote("the agent", tool)]);
+        if !is_default_question(&ruling) {
+            return ruling;
+        }
+        Ruling {
+            rule: "unknown tools".to_owned(),
+            reason: format!("haft does not know what the tool {} does.", shown(tool)),
+            // It runs commands, which haft does not read: no agent answers that by itself.
+            class: if tool.to_lowercase().contains("powershell") { Class::Dangerous } else { ruling.class },
+            ..ruling
+        }
+    }
+
+    /// Finds the folder that a call is made in.
+    fn folder(&self, path: &Path) -> anyhow::Result<PathBuf> {
+        let shown = || format!("the folder {} cannot be found", one_line(&path.to_string_lossy()));
+        let text = path.to_str().with_context(shown)?;
+        match self.workspace.locate(&RawPath::new(text), Extent::Entry) {
+            Ok(target @ Target::Inside(_)) => {
+                let is_folder = self.workspace.facts(&target).is_ok_and(|facts| facts.kind == FileKind::Folder);
+                self.workspace.real_path(&target).filter(|_| is_folder).with_context(shown)
+            }
+            Ok(Target::Outside(place)) => Ok(place.path().to_owned()),
+            Err(error) => Err(anyhow!("{}", error.what)),
+        }
+    }
+
+    /// Says where a path leads that an agent wrote: from its folder on, unless it is a whole one.
+    fn locate(&self, folder: &Path, path: &str, extent: Extent) -> anyhow::Result<Target> {
+        let whole = match path {
+            "" => return Err(anyhow!("the path is empty")),
+            path if path == "~" || path.starts_with("~/") => path.to_owned(),
+            path if path.contains("://") => return Err(anyhow!("{} is an address and no path", shown(path))),
+            path => folder.join(path).to_string_lossy().into_owned(),
+        };
+        self.workspace.locate(&RawPath::new(whole), extent).map_err(|error| anyhow!("{}", error.what))
+    }
+}
+
+/// Returns whether a part of a command touches or runs something that is known only when it runs.
+fn is_not_known(effect: &Effect) -> bool {
+    let is_open = |does: &Does| matches!(does, Does::Unknown(_) | Does::ReadUnknown | Does::ChangeUnknown(_));
+    matches!(effect, Effect::Step(step) if is_open(&step.does))
+}
+
+/// Returns whether only the default rule about remote tools asks.
+fn is_default_question(ruling: &Ruling) -> bool {
+    ruling.is_ordinary_question() && ruling.rule == "remote changes"
+}
+
+/// Asks about text that is typed into a program: a shell runs it as the command that was judged, another program does
+/// something else with it.
+fn typed(ruling: Ruling) -> Ruling {
+    ruling.stricter(Ruling {
+        decision: Decision::Ask,
+        class: Class::Ordinary,
+        rule: "typed input".to_owned(),
+        reason: "It would type text into a program that runs already, and haft does not know which one.".to_owned(),
+        instead: "run a new command".to_owned(),
+    })
+}
+
+/// Returns the servers that rules about tools name.
+fn servers_in(rulebook: &Rulebook) -> Vec<String> {
+    let tool = |filed: &FiledRule| match &filed.written.rule.matches {
+        Pattern::Written(conditions) => conditions.tool.as_ref().map(|name| name.text().to_owned()),
+        Pattern::Tool(name) => Some(name.clone()),
+        Pattern::Effect(_) => None,
+    };
+    let tools: Vec<String> = rulebook.own.iter().chain(&rulebook.project).filter_map(tool).collect();
+    tools.iter().filter_map(|tool| server_tool::server_in(tool)).map(str::to_owned).collect()
+}
+
+/// Returns the judge without what people have allowed.
+fn without_permissions(mut rulebook: Rulebook) -> Policy {
+    rulebook.own.retain(|filed| filed.written.rule.decision != Decision::Allow);
+    rulebook.policy()
+}
+
+fn remote(server: &str, tool: &str) -> Effect {
+    Effect::Remote(RemoteClaim { server: shown(server), tool: shown(tool), claims: Claim::MayChange })
+}
+
+fn shown(name: &str) -> String {
+    one_line(name).into_owned()
+}
+
+fn said_yes(ruling: Ruling) -> Ruling {
+    Ruling { decision: Decision::Allow, reason: format!("{} --yes says yes to that.", ruling.reason), ..ruling }
+}
+
+/// Asks about a command that is to run outside of the sandbox that the agent has: a yes would be a yes to that.
+fn leaving(ruling: Ruling, leaves_sandbox: bool) -> Ruling {
+    if !leaves_sandbox {
+        return ruling;
+    }
+    ruling.stricter(Ruling {
+        decision: Decision::Ask,
+        class: Class::Dangerous,
+        rule: "weak sandbox".to_owned(),
+        reason: "It would run outside of the sandbox of the agent.".to_owned(),
+        instead: "run it in the sandbox, or ask the user".to_owned(),
+    })
+}
+
+/// Returns whether a command reads a file outside of the workspace and the system, also through a link.
+fn reads_elsewhere(effects: &[Effect]) -> bool {
+    let is_read = |effect: &Effect| matches!(effect, Effect::Step(step) if matches!(step.does, Does::Read(_)));
+    effects.iter().any(|effect| is_read(effect) && EffectSort::of(effect) == EffectSort::CommandReadsElsewhere)
+}
+
+/// Refuses to read outside where the agent would not ask: the sandboxes of agents let commands read everything.
+fn unasked_read() -> Ruling {
+    Ruling {
+        decision: Decision::Deny,
+        class: Class::Ordinary,
+        rule: "commands that read elsewhere".to_owned(),
+        reason: "It would read a file outside the workspace, and the agent would ask nobody about it.".to_owned(),
+        instead: "read files of the workspace, or ask the user to copy that file into it".to_owned(),
+    }
+}
+
+/// Refuses a command that runs what is typed into it, where nobody judges the text that the agent types.
+fn typed_unheard() -> Ruling {
+    Ruling {
+        decision: Decision::Deny,
+        class: Class::Ordinary,
+        rule: "typed input".to_owned(),
+        reason: "It would run the text that is typed into it, and the agent does not ask haft about that text."
+            .to_owned(),
+        instead: "write the text into the command, as in bash -c '…' or python3 -c '…'".to_owned(),
+    }
+}
+
+/// Refuses a command whose changes were to be shown and thrown away, which only haft's own sandbox can do.
+fn cannot_be_thrown_away(mode: Mode) -> Ruling {
+    let rule = if mode == Mode::Try { "try mode" } else { "plan mode" };
+    Ruling {
+        decision: Decision::Deny,
+        class: Class::Ordinary,
+        rule: rule.to_owned(),
+        reason: "It may change something, and what it changes cannot be thrown away here.".to_owned(),
+        instead: "describe what you would run, and let the user leave that mode".to_owned(),
+    }
+}

@@ -1,0 +1,192 @@
+//! The lines that make an agent ask haft before each call, and the file that they go in.
+//!
+//! haft writes into no file of another program: whoever wants it there reads it and pastes it.
+
+use std::path::Path;
+
+use anyhow::Context;
+use haft_config::environment::own_program;
+use haft_policy::policy::Mode;
+use serde_json::{Value, json};
+
+use crate::options::Options;
+
+/// The agents whose lines are wanted.
+#[derive(Clone, Debug)]
+pub struct Agents(pub Vec<&'static Agent>);
+
+/// An agent that asks hooks.
+#[derive(Debug)]
+pub struct Agent {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What people call it.
+    pub title: &'static str,
+    /// Where the lines go.
+    pub file: &'static str,
+    /// What the user should know besides.
+    pub note: &'static str,
+    /// What the agent does without asking haft, by the agent's names.
+    not_covered: &'static str,
+    lines: fn(&str) -> Value,
+}
+
+const AGENTS: &[Agent] = &[
+    Agent {
+        name: "claude",
+        title: "Claude Code",
+        file: "~/.claude/settings.json, or .claude/settings.json of one project",
+        note: "From version 2.1.295 on, a hook that fails blocks the call (\"onFailure\"); before, the call is made.",
+        not_covered: "Task, Agent, Workflow and SendMessage (the calls of a sub-agent are covered), ListAgents, Skill, SlashCommand, ToolSearch, ExitPlanMode, EnterWorktree, ExitWorktree, AskUserQuestion, TodoWrite, TaskStop, ReportFindings, ScheduleWakeup, CronCreate, CronDelete, CronList, files named with @, and MCP resources (ListMcpResourcesTool, ReadMcpResourceTool, ReadMcpResourceDirTool).",
+        lines: claude,
+    },
+    Agent {
+        name: "codex",
+        title: "Codex",
+        file: "~/.codex/hooks.json",
+        note: "Codex runs a hook after you trusted it: /hooks. Its hooks cannot ask: what is an ordinary question is left to Codex and its sandbox, what only you may answer is denied.",
+        not_covered: "write_stdin (Codex 0.166 asks nobody about text that it types into a program that runs already; haft denies commands that run such text), web_search, tool_search, update_plan, goals (create_goal, get_goal, update_goal), request_user_input, request_user_input_async, sub-agents (spawn_agent, send_input, send_message, followup_task, interrupt_agent, wait_agent, close_agent, resume_agent, list_agents; their calls are covered), exec (the calls in its code are covered), wait, sleep, and MCP resources (list_mcp_resources, list_mcp_resource_templates, read_mcp_resource).",
+        lines: codex,
+    },
+    Agent {
+        name: "copilot",
+        title: "Copilot CLI",
+        file: "~/.copilot/hooks/haft.json",
+        note: "Its events do not say whether it asks: what only you may answer is denied. In .github/hooks of a project the lines work only while Copilot CLI trusts that folder; with -p it does not, unless --trust-folder is given.",
+        not_covered: "files named with @; every tool is covered.",
+        lines: copilot,
+    },
+    Agent {
+        name: "cursor",
+        title: "Cursor",
+        file: "~/.cursor/hooks.json, or .cursor/hooks.json of one project",
+        note: "Cursor asks you about commands and servers, unless it runs them by itself, which its events do not say: what only you may answer is denied.",
+        not_covered: "Task, searches by meaning and in the web, completions of Tab, and files that you attach.",
+        lines: cursor,
+    },
+    Agent {
+        name: "gemini",
+        title: "Gemini CLI",
+        file: "~/.gemini/settings.json, or .gemini/settings.json of one project",
+        note: "Its events do not say whether it asks, and without a terminal it waits for ever: what only you may answer is denied, an ordinary question is left to Gemini CLI.",
+        not_covered: "invoke_agent (the calls of a sub-agent are covered), write_todos, activate_skill, ask_user, enter_plan_mode, exit_plan_mode, get_internal_docs, update_topic, list_background_processes, read_background_output, files named with @, and MCP resources.",
+        lines: gemini,
+    },
+];
+
+impl Agent {
+    /// Returns the lines that make the agent run this command.
+    #[must_use]
+    pub fn lines(&self, command: &str) -> Value {
+        (self.lines)(command)
+    }
+
+    /// Says what haft does not hear of.
+    #[must_use]
+    pub fn gap(&self) -> String {
+        format!("Not covered: {}", self.not_covered)
+    }
+}
+
+/// Seconds that an agent waits for an answer. It takes some milliseconds.
+const TIMEOUT: u64 = 10;
+
+/// Reads which agents are meant.
+///
+/// # Errors
+///
+/// Lists the agents where there is none of that name.
+pub fn agents(name: &str) -> Result<Agents, String> {
+    let meant: Vec<&Agent> = AGENTS.iter().filter(|agent| name == "all" || agent.name == name).collect();
+    if meant.is_empty() {
+        let names: Vec<&str> = AGENTS.iter().map(|agent| agent.name).collect();
+        return Err(format!("no lines are known for that agent; there are {}", names.join(", ")));
+    }
+    Ok(Agents(meant))
+}
+
+/// Returns the command of the hook, for a shell, with the flags that were given beside.
+///
+/// # Errors
+///
+/// Fails when a path is not text, or haft does not know its own place.
+pub fn hook_command(options: &Options) -> anyhow::Result<String> {
+    let program = own_program().context("the place of haft itself is not known")?;
+    let text = |path: &Path| {
+        let text = path.to_str().map(quoted);
+        text.with_context(|| format!("{} is no text, so that no settings can hold it", path.display()))
+    };
+    let mut words = vec![text(&program)?, "guard".to_owned()];
+    if let Some(profile) = options.profile {
+        words.extend(["--profile".to_owned(), profile.name().to_owned()]);
+    }
+    for (flag, folder) in options
+        .folder
+        .iter()
+        .map(|folder| ("-C", folder))
+        .chain(options.added.iter().map(|folder| ("--add-dir", folder)))
+    {
+        words.extend([flag.to_owned(), text(folder)?]);
+    }
+    words.extend(options.yes.then(|| "--yes".to_owned()));
+    words.extend((options.mode == Mode::Plan).then(|| "--plan".to_owned()));
+    Ok(words.join(" "))
+}
+
+/// Returns a word as a shell reads it back.
+#[must_use]
+pub fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+:@%".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+fn claude(command: &str) -> Value {
+    let tools = "^(Bash|Monitor|PowerShell|Read|NotebookRead|Write|Edit|MultiEdit|NotebookEdit|LS|Glob|Grep|WebFetch|WebSearch|mcp__.*)$";
+    let hook = json!({ "type": "command", "command": command, "timeout": TIMEOUT, "onFailure": "block" });
+    json!({ "hooks": { "PreToolUse": [{ "matcher": tools, "hooks": [hook] }] } })
+}
+
+fn codex(command: &str) -> Value {
+    let hook = json!({ "type": "command", "command": command, "timeout": TIMEOUT });
+    let group = json!([{ "matcher": "^(Bash|apply_patch|write_stdin|view_image|mcp__.*)$", "hooks": [hook] }]);
+    json!({ "hooks": { "PreToolUse": group, "PermissionRequest": group } })
+}
+
+fn copilot(command: &str) -> Value {
+    let hook = json!({ "type": "command", "bash": command, "timeoutSec": TIMEOUT });
+    json!({ "version": 1, "hooks": { "preToolUse": [hook] } })
+}
+
+fn cursor(command: &str) -> Value {
+    let hook = json!({ "command": command, "timeout": TIMEOUT, "failClosed": true });
+    let mut of_files = hook.clone();
+    of_files["matcher"] = json!("^(Write|StrReplace|Edit|Delete|Grep)$");
+    json!({ "version": 1, "hooks": {
+        "beforeShellExecution": [hook],
+        "beforeMCPExecution": [hook],
+        "beforeReadFile": [hook],
+        "preToolUse": [of_files],
+    } })
+}
+
+fn gemini(command: &str) -> Value {
+    let tools = "^(run_shell_command|read_file|read_many_files|write_file|replace|list_directory|glob|grep_search|search_file_content|web_fetch|google_web_search|save_memory|mcp_.*)$";
+    // Gemini CLI counts in milliseconds.
+    let hook = json!({ "name": "haft", "type": "command", "command": command, "timeout": TIMEOUT * 1000 });
+    json!({ "hooks": { "BeforeTool": [{ "matcher": tools, "hooks": [hook] }] } })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn a_word_is_read_back_by_a_shell() {
+        assert_eq!(quoted("/usr/bin/haft"), "/usr/bin/haft");
+        assert_eq!(quoted("/home/ann b/it's"), r"'/home/ann b/it'\''s'");
+        assert_eq!((quoted(""), quoted("$x")), ("''".to_owned(), "'$x'".to_owned()));
+    }
+}

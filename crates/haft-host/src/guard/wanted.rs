@@ -1,0 +1,245 @@
+//! What a call of an agent's tool would do, in words of haft.
+//!
+//! A tool is known by its exact name; of its arguments those are looked at that say what is touched. What is not known is
+//! said to be so, and never taken for harmless.
+
+use serde_json::{Map, Value};
+
+use super::event::{Event, PATCHES};
+use super::form::Form;
+use super::patch;
+use super::setup_lines::quoted as shell_word;
+
+/// What a call would do.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// Runs a command, in the folder of the agent or another one.
+    Command { text: String, folder: Option<String>, leaves_sandbox: bool },
+    /// Does something to files.
+    Files(Vec<(Deed, String)>),
+    /// Reads the files that these patterns find, and those in folders.
+    ManyFiles(Vec<String>),
+    /// Looks for names or text below a folder; only in files of this name, where one is given.
+    Search { tool: &'static str, folder: Option<String>, only: Option<String>, shows_lines: bool },
+    /// Fetches these addresses.
+    Fetch(Vec<String>),
+    /// Searches the web.
+    WebSearch,
+    /// Hands work to another agent.
+    Delegate(String),
+    /// Types text into a program that runs already.
+    TypedInput(String),
+    /// Keeps notes of the agent's own, or looks after commands that it started.
+    Notes,
+    /// Nobody knows.
+    Unknown,
+}
+
+/// What is done to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Deed {
+    Read,
+    Write,
+    Edit,
+    Remove,
+}
+
+/// What the tools of agents do.
+#[derive(Clone, Copy, Debug)]
+enum Sort {
+    Command,
+    Files(Deed),
+    ManyFiles,
+    Patch,
+    Search(&'static str),
+    Fetch,
+    WebSearch,
+    Delegate,
+    TypedInput,
+    Notes,
+}
+
+/// Each tool that is known, by the names that agents have for it: Claude Code, then Gemini CLI, Cursor, Copilot CLI and
+/// Codex.
+const TOOLS: &[(&[&str], Sort)] = &[
+    (
+        &["Bash", "Monitor", "run_shell_command", "Shell", "bash", "shell", "shell_command", "exec_command"],
+        Sort::Command,
+    ),
+    (&["write_stdin", "write_bash"], Sort::TypedInput),
+    (&["Read", "NotebookRead", "read_file", "view", "show_file", "view_image"], Sort::Files(Deed::Read)),
+    (&["read_many_files"], Sort::ManyFiles),
+    (&["Write", "write_file", "create"], Sort::Files(Deed::Write)),
+    (
+        &["Edit", "MultiEdit", "NotebookEdit", "replace", "StrReplace", "edit", "str_replace_editor"],
+        Sort::Files(Deed::Edit),
+    ),
+    (&["Delete"], Sort::Files(Deed::Remove)),
+    (&[PATCHES], Sort::Patch),
+    (&["LS", "list_directory", "list_dir"], Sort::Search("list_dir")),
+    (&["Glob", "glob"], Sort::Search("glob")),
+    (&["Grep", "grep_search", "search_file_content", "grep", "rg", "grep_files"], Sort::Search("grep")),
+    (&["WebFetch", "web_fetch"], Sort::Fetch),
+    (&["WebSearch", "google_web_search", "web_search"], Sort::WebSearch),
+    (&["Task", "Agent", "invoke_agent", "task", "write_agent"], Sort::Delegate),
+    (&["TodoWrite", "TodoRead", "write_todos", "update_todo", "report_intent", "update_plan"], Sort::Notes),
+    (&["BashOutput", "KillShell", "TaskOutput", "TaskStop", "read_bash", "stop_bash", "list_bash"], Sort::Notes),
+    (&["read_agent", "list_agents"], Sort::Notes),
+];
+
+const PATHS: &[&str] = &["file_path", "notebook_path", "path", "target_file", "absolute_path"];
+const FOLDERS: &[&str] = &["path", "dir_path"];
+const COMMAND_FOLDERS: &[&str] = &["dir_path", "directory", "working_directory", "workdir", "cwd"];
+const ONLY: &[&str] = &["glob", "include_pattern", "include"];
+
+impl Wanted {
+    /// Says what a call would do; fails with why its arguments cannot be read.
+    pub(super) fn of(event: &Event) -> Result<Self, String> {
+        let known = TOOLS.iter().find(|(names, _)| names.contains(&event.tool.as_str()));
+        let Some((_, sort)) = known else { return Ok(Wanted::Unknown) };
+        sort.of(&Input { tool: &event.tool, fields: &event.input, form: event.recipient.form })
+    }
+}
+
+impl Sort {
+    fn of(self, input: &Input<'_>) -> Result<Wanted, String> {
+        Ok(match self {
+            Sort::Command => Wanted::Command {
+                text: input.command()?,
+                folder: input.one(COMMAND_FOLDERS)?,
+                leaves_sandbox: input.says("dangerouslyDisableSandbox"),
+            },
+            Sort::Files(deed) => Wanted::Files(vec![(deed, input.needed(PATHS)?)]),
+            Sort::ManyFiles => {
+                let keys = ["include", "paths"].into_iter().filter(|key| input.says(key));
+                let lists: Vec<Vec<String>> = keys.map(|key| input.list(key)).collect::<Result<_, _>>()?;
+                if lists.is_empty() {
+                    return Err("the call has no \"include\"".to_owned());
+                }
+                Wanted::ManyFiles(lists.concat())
+            }
+            Sort::Patch => {
+                let text = input.needed(&["command", "input", "patch"])?;
+                Wanted::Files(patch::touched(&text).ok_or("the patch names no file")?)
+            }
+            Sort::Search(tool) => {
+                // Of a pattern for names the folders in front belong to the place that is looked at.
+                let pattern = if tool == "glob" { input.one(&["pattern"])? } else { None };
+                let folder = input.one(FOLDERS)?;
+                let folder = match pattern.as_deref().and_then(folders_of) {
+                    Some(ahead) if ahead.starts_with(['/', '~']) => Some(ahead),
+                    Some(ahead) => Some(format!("{}/{ahead}", folder.as_deref().unwrap_or("."))),
+                    None => folder,
+                };
+                // Claude Code names files unless it is told to show lines; Cursor has a tool of the same name that shows them.
+                let shows = input.one(&["output_mode"])?;
+                let is_of_cursor = matches!(input.form, Form::Cursor | Form::CursorTool);
+                let names_files = match shows.as_deref() {
+                    None => input.tool == "Grep" && !is_of_cursor,
+                    Some(mode) => matches!(mode, "files_with_matches" | "count"),
+                };
+                let shows_lines = tool == "grep" && !names_files;
+                Wanted::Search { tool, folder, only: input.one(ONLY)?, shows_lines }
+            }
+            Sort::Fetch => Wanted::Fetch(input.addresses()?),
+            Sort::WebSearch => Wanted::WebSearch,
+            Sort::Delegate => {
+                let name = input.one(&["subagent_type", "agent_name", "agent_type"])?;
+                Wanted::Delegate(name.unwrap_or_else(|| "another agent".to_owned()))
+            }
+            Sort::TypedInput => match input.one(&["chars", "input"])? {
+                Some(text) if text.contains("{backspace}") => {
+                    return Err(format!("the text {text:?} takes back what was typed before"));
+                }
+                // Copilot CLI writes keys so.
+                Some(text) if !text.is_empty() => Wanted::TypedInput(text.replace("{enter}", "\n")),
+                // Without text the agent only waits for output.
+                Some(_) | None => Wanted::Notes,
+            },
+            Sort::Notes => Wanted::Notes,
+        })
+    }
+}
+
+/// Returns the folders in front of the first sign of a pattern, where they lead somewhere else.
+fn folders_of(pattern: &str) -> Option<String> {
+    let leads_away = pattern.starts_with(['/', '~']) || pattern.split('/').any(|part| part == "..");
+    let plain: Vec<&str> = pattern.split('/').take_while(|part| !part.contains(['*', '?', '[', '{'])).collect();
+    let ahead = plain.join("/");
+    // Behind a pattern it may lead up from anywhere.
+    let leads_up_later = pattern.split('/').skip(plain.len()).any(|part| part == "..");
+    match () {
+        () if !leads_away => None,
+        () if leads_up_later => Some("/".to_owned()),
+        () if ahead.is_empty() && pattern.starts_with('/') => Some("/".to_owned()),
+        () => Some(ahead),
+    }
+}
+
+/// The arguments of a call.
+struct Input<'a> {
+    tool: &'a str,
+    fields: &'a Map<String, Value>,
+    form: Form,
+}
+
+impl Input<'_> {
+    /// Returns the text of the one of these arguments that is there. Two that differ say nothing.
+    fn one(&self, keys: &[&str]) -> Result<Option<String>, String> {
+        let mut found: Option<(&str, &str)> = None;
+        for key in keys {
+            match (self.fields.get(*key), found) {
+                (None | Some(Value::Null), _) => {}
+                (Some(Value::String(text)), None) => found = Some((key, text)),
+                (Some(Value::String(text)), Some((_, other))) if text == other => {}
+                (Some(Value::String(_)), Some((other, _))) => {
+                    return Err(format!("\"{other}\" and \"{key}\" differ, and nobody knows which one counts"));
+                }
+                (Some(_), _) => return Err(format!("\"{key}\" is no text")),
+            }
+        }
+        Ok(found.map(|(_, text)| text.to_owned()))
+    }
+
+    /// Returns the text of a command; Codex may write a list of words.
+    fn command(&self) -> Result<String, String> {
+        let list = self.fields.get("command").filter(|_| matches!(self.form, Form::Codex | Form::Permission));
+        let Some(Value::Array(list)) = list else { return self.needed(&["command", "cmd"]) };
+        let words: Option<Vec<&str>> = list.iter().map(Value::as_str).collect();
+        match words.as_deref() {
+            None | Some([]) => Err("\"command\" is no list of texts".to_owned()),
+            Some([shell, "-c" | "-lc", text]) if matches!(shell.rsplit('/').next(), Some("bash" | "sh" | "zsh")) => {
+                Ok((*text).to_owned())
+            }
+            Some(words) => Ok(words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")),
+        }
+    }
+
+    fn needed(&self, keys: &[&str]) -> Result<String, String> {
+        let missing = || format!("the call has no \"{}\"", keys.first().copied().unwrap_or_default());
+        self.one(keys)?.ok_or_else(missing)
+    }
+
+    fn list(&self, key: &str) -> Result<Vec<String>, String> {
+        let list = self.fields.get(key).and_then(Value::as_array).filter(|list| !list.is_empty());
+        let texts: Option<Vec<String>> =
+            list.and_then(|list| list.iter().map(|item| item.as_str().map(str::to_owned)).collect());
+        texts.ok_or_else(|| format!("\"{key}\" is no list of texts"))
+    }
+
+    fn says(&self, key: &str) -> bool {
+        !matches!(self.fields.get(key), None | Some(Value::Null | Value::Bool(false)))
+    }
+
+    /// Returns the addresses that are fetched: one of its own, or those in the words of a prompt.
+    fn addresses(&self) -> Result<Vec<String>, String> {
+        if let Some(address) = self.one(&["url"])? {
+            return Ok(vec![address]);
+        }
+        let prompt = self.needed(&["url", "prompt"])?;
+        let is_address = |word: &&str| word.contains("://");
+        let trimmed = |word: &str| word.trim_matches(['"', '\'', '(', ')', '<', '>', ',', '.']).to_owned();
+        let found: Vec<String> = prompt.split_whitespace().filter(is_address).map(trimmed).collect();
+        if found.is_empty() { Err("the call names no address".to_owned()) } else { Ok(found) }
+    }
+}

@@ -1,0 +1,257 @@
+//! A workspace that is ready for calls: settings, doors, catalogue, rules, hooks and a runtime.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::bail;
+use haft_config::settings::Settings;
+use haft_config::surroundings::Surroundings;
+use haft_contract::dialect::Dialect;
+use haft_contract::result::ToolResult;
+use haft_contract::spec::Spec;
+use haft_contract::tool::AnyTool;
+use haft_net::HttpDoor;
+use haft_runtime::approval::{Approver, Nobody};
+use haft_runtime::catalog::Catalog;
+use haft_runtime::record;
+use haft_runtime::redact::Redactor;
+use haft_runtime::runtime::Runtime;
+use haft_runtime::session::Session;
+use haft_runtime::toolset::{ToolList, ToolsetExt};
+use haft_sandbox::{Launcher, Network, Sandbox};
+use haft_workspace::history::History;
+use haft_workspace::replica::Replica;
+use haft_workspace::state::WorkspaceState;
+
+use crate::described_tools::{self, Assembly, Found};
+use crate::dialects::chosen_dialect;
+use crate::hooks::with_hooks;
+use crate::loaded_workspace::{LoadedWorkspace, Search, open_workspace};
+use crate::notices::Notices;
+use crate::options::{BuiltIn, Options};
+use crate::project_files::OnUntrusted;
+use crate::reload::Reload;
+use crate::rulebook::Rulebook;
+
+/// A workspace that is ready for calls.
+pub struct Host {
+    /// The user's settings, with those of a trusted project.
+    pub settings: Settings,
+    /// The workspace, by its real path.
+    pub workspace: PathBuf,
+    /// haft's own files about the workspace.
+    pub state: WorkspaceState,
+    /// The change sets of the workspace.
+    pub history: History,
+    /// Runs the calls.
+    pub runtime: Runtime,
+    /// What the trusted project says to agents: files and their texts.
+    pub words: Vec<(String, String)>,
+    options: Options,
+    dialect: Option<Arc<dyn Dialect>>,
+    /// Reloads described tools at the start of each turn, for callers that stay.
+    reload: Option<Reload>,
+}
+
+impl Host {
+    /// Opens the workspace to look at it.
+    ///
+    /// # Errors
+    ///
+    /// Fails when settings or rules have a mistake, or the folder cannot be opened.
+    pub fn open(options: &Options) -> anyhow::Result<Self> {
+        Self::open_for(options, OnUntrusted::Ignore)
+    }
+
+    /// Opens the workspace for calls.
+    ///
+    /// # Errors
+    ///
+    /// As [`Host::open`].
+    pub fn open_for(options: &Options, on_untrusted: OnUntrusted) -> anyhow::Result<Self> {
+        Self::on(options, LoadedWorkspace::open(options, on_untrusted)?)
+    }
+
+    /// Opens the workspace to look at it, also with broken settings: mistakes are reported.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the folder cannot be opened.
+    pub fn salvage(options: &Options) -> anyhow::Result<Self> {
+        Self::on(options, LoadedWorkspace::salvage(options, Search::Named)?)
+    }
+
+    /// Opens a copy of a workspace, with the rules and tools of the original. Calls change nothing outside the copy.
+    ///
+    /// # Errors
+    ///
+    /// As [`Host::open`].
+    pub fn open_copy(options: &Options, copy: &Replica, of: &Path) -> anyhow::Result<Self> {
+        Self::on(options, LoadedWorkspace::open_copy(options, copy, of)?)
+    }
+
+    /// Opens this folder with the default rules and the tools under their own names, without hooks.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the folder cannot be opened.
+    pub fn open_in(options: &Options, folder: &Path, mut settings: Settings) -> anyhow::Result<Self> {
+        settings.hooks.clear();
+        let workspace = open_workspace(options, folder, &settings)?;
+        let options = Options { dialect: None, ..options.clone() };
+        let rulebook = Rulebook::default();
+        Self::on(&options, LoadedWorkspace { settings, workspace, rulebook, files: None, reload: None, held: None })
+    }
+
+    fn on(options: &Options, loaded: LoadedWorkspace) -> anyhow::Result<Self> {
+        let LoadedWorkspace { settings, workspace, rulebook, files, reload, held } = loaded;
+        let path = workspace.path().to_owned();
+        let state = WorkspaceState::new(&settings.environment.state_folder, &path);
+        let history = workspace.history(&state);
+        let workspace = workspace.masking_secrets(settings.surroundings.masks_secrets);
+        let doors = workspace.doors(&state).with_processes(sandbox(&settings.surroundings)).with_net(HttpDoor::new());
+        let config = &settings.environment.config_folder;
+        let dialect = chosen_dialect(options, config, files.as_ref())?;
+        let words = files.as_ref().map(|files| files.words.clone()).unwrap_or_default();
+        let described = files.map(|files| Found::in_folders(config, &path, files)).unwrap_or_default();
+        if let Some(reload) = &reload {
+            reload.note(&described);
+        }
+        let catalog = Catalog::default();
+        let assembly =
+            Assembly { workspace: &path, doors: &doors, limits: &settings.limits, notices: &*options.notices };
+        let secrets = block_on(fill(&catalog, described, (options, dialect.clone()), assembly))??;
+        let redactor = Redactor::of_values(settings.environment.secrets.iter().cloned().chain(secrets));
+        let runtime = Runtime::new(catalog, doors).with_policy(rulebook.policy());
+        let runtime = runtime.with_limits(settings.limits.clone()).with_redactor(redactor);
+        let runtime = match dialect.clone() {
+            Some(dialect) => runtime.with_dialect(dialect),
+            None => runtime,
+        };
+        let runtime = with_hooks(runtime, &settings.hooks, held.as_ref());
+        let options = options.clone();
+        Ok(Self { settings, workspace: path, state, history, runtime, words, options, dialect, reload })
+    }
+
+    /// Reloads described tools that were added, changed or removed since the last look; returns whether there were any.
+    /// Running calls continue.
+    pub async fn reload(&self) -> bool {
+        let Some(reload) = &self.reload else { return false };
+        let Some(described) = reload.found(&self.settings, &self.workspace) else { return false };
+        let catalog = Catalog::default();
+        let assembly = Assembly {
+            workspace: &self.workspace,
+            doors: self.runtime.doors(),
+            limits: &self.settings.limits,
+            notices: &*self.options.notices,
+        };
+        match fill(&catalog, described, (&self.options, self.dialect.clone()), assembly).await {
+            Ok(secrets) => {
+                self.runtime.also_hide(secrets);
+                self.runtime.catalog().renew(catalog);
+                true
+            }
+            Err(error) => {
+                self.options.notices.note(&format!("note: the tools stay unchanged: {error:#}"));
+                false
+            }
+        }
+    }
+
+    /// Opens a session whose questions go to this approver.
+    #[must_use]
+    pub fn session(&self, name: &str, approver: Box<dyn Approver>) -> Session {
+        let session = self.runtime.session(name, approver).with_keeping(self.options.keeping);
+        session.set_mode(self.options.mode);
+        session
+    }
+
+    /// Remembers a call for `haft doctor TOOL`. A call does not fail because that did not work.
+    pub fn note_call(&self, result: &ToolResult) {
+        note_call(&self.state, result, &*self.options.notices);
+    }
+
+    /// Returns how the workspace was opened.
+    #[must_use]
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+}
+
+/// Remembers a call of a workspace for `haft doctor TOOL`.
+pub fn note_call(state: &WorkspaceState, result: &ToolResult, notices: &dyn Notices) {
+    let mut short = record::of_result(result);
+    if let Some(fields) = short.as_object_mut() {
+        // The id is the caller's own and may be anything; what was shown is not kept twice.
+        for left_out in ["id", "content", "data"] {
+            fields.remove(left_out);
+        }
+    }
+    if let Err(error) = state.recent_calls().add(&short) {
+        notices.note(&format!("note: this call could not be remembered for \"haft doctor\": {error}"));
+    }
+}
+
+/// Runs commands with this very program as the launcher.
+fn sandbox(surroundings: &Surroundings) -> Sandbox {
+    let surroundings = surroundings.clone();
+    let settings = haft_sandbox::Settings {
+        required: surroundings.required,
+        network: if surroundings.network { Network::On } else { Network::Off },
+        environment: surroundings.environment,
+        readable: surroundings.readable,
+        hidden: surroundings.hidden,
+        home: surroundings.home,
+        home_files: surroundings.home_files,
+        processes: surroundings.processes,
+    };
+    Sandbox::new(Launcher::own(), settings)
+}
+
+/// Fills a catalogue: the built-in tools in the words of prompt files and in the chosen dialect, then the tools of the
+/// program, then those that files describe. Returns the values that must stay hidden.
+async fn fill(
+    catalog: &Catalog,
+    described: Found,
+    (options, dialect): (&Options, Option<Arc<dyn Dialect>>),
+    assembly: Assembly<'_>,
+) -> anyhow::Result<Vec<String>> {
+    let tools: Vec<Arc<dyn AnyTool>> = match options.built_in {
+        BuiltIn::Shown => haft_tools::all(),
+        BuiltIn::LeftOut => Vec::new(),
+    };
+    let specs: Vec<Spec> = tools.iter().map(|tool| tool.spec().clone()).collect();
+    let built_in = Box::new(ToolList::new("the built-in tools", tools));
+    let built_in = described_tools::worded(built_in, &specs, &described.prompts, assembly.notices);
+    match dialect {
+        Some(dialect) => catalog.add(&described_tools::Boxed(built_in).in_dialect(dialect)).await?,
+        None => catalog.add(&*built_in).await?,
+    }
+    if !options.tools.is_empty() {
+        catalog.add(&ToolList::new("the program's tools", options.tools.clone())).await?;
+    }
+    Ok(described_tools::add(catalog, described, assembly).await)
+}
+
+/// What a model does about an ordinary question that no one answers.
+pub const MODEL_CANNOT_ALLOW: &str = "do without it, or ask the user to allow it";
+
+/// Refuses every question about the calls of a model.
+#[must_use]
+pub fn nobody() -> Nobody {
+    Nobody::there(MODEL_CANNOT_ALLOW)
+}
+
+/// Runs async work on this thread; most commands need no more.
+pub fn block_on<T>(work: impl Future<Output = T>) -> anyhow::Result<T> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().enable_io().build();
+    match runtime {
+        Ok(runtime) => {
+            let done = runtime.block_on(work);
+            // A question may still be open, or a disk may be slow; the caller does not wait for either.
+            runtime.shutdown_background();
+            Ok(done)
+        }
+        Err(error) => bail!("the system gives no more threads or files: {error}"),
+    }
+}

@@ -1,0 +1,38 @@
+//! Assembles a workspace without a screen: settings, trust, tools, rules, hooks, sessions, models, replay, guard.
+//!
+//! [`host::Host`] is a workspace that is ready for calls; [`options::Options`] says how it is opened. The host prints
+//! nothing: what a person should know goes to [`notices::Notices`].
+//!
+//! Not here: flags and rendering (`haft-cli`), the Model Context Protocol (`haft-mcp`).
+
+pub mod agent;
+pub mod agent_records;
+pub mod bounded_text;
+pub mod call_lines;
+pub mod change_log;
+pub mod check;
+mod described_tools;
+mod dialects;
+pub mod explain;
+pub mod for_person;
+pub mod guard;
+mod hooks;
+pub mod host;
+pub mod loaded_workspace;
+pub mod model;
+pub mod new_tool;
+pub mod notices;
+pub mod options;
+pub mod project_files;
+mod reload;
+pub mod replay;
+pub mod rescue;
+pub mod rulebook;
+pub mod session_records;
+#[cfg(feature = "otel")]
+pub mod spans;
+#[cfg(not(feature = "otel"))]
+#[path = "no_spans.rs"]
+pub mod spans;
+pub mod stop_signals;
+pub mod toolbox;

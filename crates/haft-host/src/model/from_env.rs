@@ -1,0 +1,63 @@
+//! The model that the environment and the user's settings name, as `haft run` finds it.
+
+use haft_config::model::ModelSection;
+use haft_config::settings::Settings;
+use haft_model::client::{Connection, Endpoint};
+
+use super::Model;
+use super::choice::{Choice, Chosen};
+use crate::host::block_on;
+
+/// Found by what the environment says: `HAFT_MODEL`, `HAFT_WIRE`, `HAFT_BASE_URL`, `HAFT_API_KEY`, the keys of providers,
+/// the user's `config.toml`, and servers on this machine.
+pub trait FromEnv: Sized {
+    /// Finds it.
+    ///
+    /// # Errors
+    ///
+    /// Says what is missing.
+    fn from_env() -> Result<Self, ModelNotFound>;
+}
+
+/// Why no model was found, and what to set.
+#[derive(Debug)]
+pub struct ModelNotFound(anyhow::Error);
+
+impl std::fmt::Display for ModelNotFound {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:#}", self.0)
+    }
+}
+
+impl std::error::Error for ModelNotFound {}
+
+impl FromEnv for Endpoint {
+    fn from_env() -> Result<Self, ModelNotFound> {
+        found().map(|chosen| chosen.endpoint)
+    }
+}
+
+impl FromEnv for Model {
+    fn from_env() -> Result<Self, ModelNotFound> {
+        found().map(|chosen| Model::custom(chosen.connection()))
+    }
+}
+
+impl From<Endpoint> for Model {
+    fn from(endpoint: Endpoint) -> Self {
+        Model::custom(Connection::new(endpoint))
+    }
+}
+
+/// Looks on a thread of its own: servers on this machine are asked, and the caller may be in a runtime.
+fn found() -> Result<Chosen, ModelNotFound> {
+    let look = || -> anyhow::Result<Chosen> {
+        let settings = Settings::read(None)?;
+        let choice = Choice::new(ModelSection::default(), &settings, ModelSection::default())?;
+        block_on(choice.made())?
+    };
+    let found = std::thread::scope(|scope| scope.spawn(look).join());
+    found
+        .unwrap_or_else(|_| Err(anyhow::anyhow!("a defect in haft while it looked for a model")))
+        .map_err(ModelNotFound)
+}

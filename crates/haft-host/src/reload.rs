@@ -1,0 +1,98 @@
+//! Notices that files which describe tools came, changed or went, for those who stay longer than one call.
+//!
+//! At the start of a turn the stamps of their folders are looked at, and only when one is another everything is read
+//! again: no thread watches, and nothing changes in the middle of a turn. What a project changes is withdrawn until
+//! somebody trusts it again; what a run trusts by `--trust` is what was there when it started.
+//!
+//! Not here: settings, rules, hooks and the dialect, which are those of the start.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use haft_config::settings::Settings;
+use haft_contract::stamp::Stamp;
+use haft_workspace::project::FOLDER;
+use haft_workspace::state::stamps_of;
+use haft_workspace::state::trust::{TrustStore, Trusted};
+
+use crate::described_tools::Found;
+use crate::notices::Notices;
+use crate::options::Options;
+use crate::project_files::{ProjectFiles, load_again};
+
+/// What is looked at again.
+pub struct Reload {
+    places: Vec<PathBuf>,
+    /// What this run trusts whatever is remembered.
+    vouched: Option<Trusted>,
+    seen: Mutex<Seen>,
+    notices: Arc<dyn Notices>,
+}
+
+#[derive(Default)]
+struct Seen {
+    places: Stamps,
+    /// Definitions that lists name, wherever they lie.
+    named: Stamps,
+    /// What was said already.
+    told: BTreeSet<String>,
+}
+
+type Stamps = BTreeMap<PathBuf, Option<Stamp>>;
+
+impl Reload {
+    /// Looks for the first time.
+    pub fn new(options: &Options, settings: &Settings, (workspace, loaded): (&Path, &ProjectFiles)) -> Self {
+        let config = &settings.environment.config_folder;
+        let trust = TrustStore::new(&settings.environment.state_folder);
+        let own = [config.clone(), config.join("tools"), config.join("prompts")];
+        let of_project = ["", "tools", "prompts"].map(|below| workspace.join(FOLDER).join(below));
+        let places: Vec<PathBuf> = own.into_iter().chain(of_project).chain([trust.path().to_owned()]).collect();
+        let told = loaded.told.iter().cloned().collect();
+        let seen = Seen { places: stamps_of(&places), named: Stamps::new(), told };
+        Self {
+            places,
+            vouched: options.trust.then(|| loaded.trusted.clone()),
+            seen: Mutex::new(seen),
+            notices: options.notices.clone(),
+        }
+    }
+
+    /// Remembers which definitions lists name, and what is said of all of them.
+    pub fn note(&self, found: &Found) {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.named = stamps_of(&found.named);
+        seen.told.extend(found.notes.iter().cloned());
+    }
+
+    /// Reads everything again where something is another one than before; what was said already is not said again.
+    pub fn found(&self, settings: &Settings, workspace: &Path) -> Option<Found> {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let named: Vec<PathBuf> = seen.named.keys().cloned().collect();
+        // Before it is read: what changes meanwhile looks different the next time.
+        let (places, named) = (stamps_of(&self.places), stamps_of(&named));
+        if places == seen.places && named == seen.named {
+            return None;
+        }
+        let (loaded, told) = match load_again(settings, workspace, self.vouched.as_ref(), &*self.notices) {
+            Ok(loaded) => loaded,
+            Err(error) => {
+                self.notices.note(&format!("note: the tools stay unchanged: {error:#}"));
+                return None;
+            }
+        };
+        let mut found = Found::in_folders(&settings.environment.config_folder, workspace, loaded);
+        found.notes.splice(..0, told);
+        found.notes.retain(|note| seen.told.insert(note.clone()));
+        seen.places = places;
+        seen.named = found.named.iter().map(|path| stamp_before(path, &named)).collect();
+        Some(found)
+    }
+}
+
+/// Returns how a definition looked before it was read, or looks now where no list had named it yet.
+fn stamp_before(path: &Path, before: &Stamps) -> (PathBuf, Option<Stamp>) {
+    let now = || stamps_of(&[path.to_owned()]).remove(path).flatten();
+    (path.to_owned(), before.get(path).copied().unwrap_or_else(now))
+}

@@ -1,0 +1,7 @@
+//! Replays a recorded session in a copy of the workspace, without a model, and compares.
+
+mod adapted;
+mod answered;
+pub mod compared;
+mod recorded;
+pub mod session_replay;

@@ -1,0 +1,65 @@
+//! Opens a workspace for the commands that must work when settings are broken: undo, redo, log, diff, gc.
+//!
+//! A person needs them most when something went wrong, and a mistake in a settings file may be part of that. They need
+//! the workspace and haft's own folders; hooks, tools and a runtime are not loaded, which also saves time. Mistakes are
+//! reported. All other commands stop at them, because rules that were not read cannot refuse anything.
+//!
+//! Not here: `haft doctor`, which tries tools and commands (`Host::salvage`).
+
+use std::cell::OnceCell;
+use std::path::{Path, PathBuf};
+
+use haft_contract::door::{Breadth, Look};
+use haft_contract::path::{Extent, RawPath, Target};
+use haft_runtime::redact::Redactor;
+use haft_workspace::files::Workspace;
+use haft_workspace::history::History;
+use haft_workspace::state::{WorkspaceState, real_path_of};
+
+use crate::loaded_workspace::{LoadedWorkspace, Search};
+use crate::options::Options;
+
+/// A workspace whose history can be read and changed.
+pub struct Rescue {
+    /// haft's own files about the workspace.
+    pub state: WorkspaceState,
+    /// Its change sets.
+    pub history: History,
+    /// Where haft keeps the state of all workspaces.
+    pub state_folder: PathBuf,
+    workspace: Workspace,
+    /// Hides what is secret in the workspace, once something is shown.
+    redactor: OnceCell<Redactor>,
+    secrets: Vec<String>,
+    /// Where the person is: paths that they name begin here.
+    folder: PathBuf,
+}
+
+impl Rescue {
+    /// Opens the nearest workspace with history, from the folder that the command line names upwards.
+    pub fn open(options: &Options) -> anyhow::Result<Self> {
+        let LoadedWorkspace { settings, workspace, .. } =
+            LoadedWorkspace::salvage(options, Search::NearestWithHistory)?;
+        let secrets = settings.environment.secrets.clone();
+        let state_folder = settings.environment.state_folder;
+        let state = WorkspaceState::new(&state_folder, workspace.path());
+        let history = workspace.history(&state);
+        let folder = real_path_of(options.folder());
+        Ok(Self { state, history, state_folder, workspace, redactor: OnceCell::new(), secrets, folder })
+    }
+
+    /// Returns what hides the secrets of the workspace in whatever a model wrote. The first call looks for them.
+    pub fn redactor(&self) -> &Redactor {
+        self.redactor.get_or_init(|| {
+            let redactor = Redactor::of_values(self.secrets.iter().cloned());
+            redactor.also_hide_files(&self.workspace.secrets(Breadth::Whole).changed);
+            redactor
+        })
+    }
+
+    /// Finds the file that a person named.
+    pub fn locate(&self, path: &Path) -> anyhow::Result<Target> {
+        let path = if self.folder == self.workspace.path() { path.to_owned() } else { self.folder.join(path) };
+        Ok(self.workspace.locate(&RawPath::new(path.to_string_lossy()), Extent::Entry)?)
+    }
+}

@@ -1,0 +1,278 @@
+//! The records of a session, as they are kept on disk, and what is made of them when it is taken up again.
+
+use std::borrow::Cow;
+use std::io;
+use std::sync::{Mutex, PoisonError};
+
+use anyhow::{Context, bail};
+use haft_agent::history::Past;
+use haft_agent::instructions::{BasePrompt, Instructions, Manner, Words};
+use haft_agent::record::Record;
+use haft_config::model::{ModelSection, WireName};
+use haft_model::client::Endpoint;
+use haft_model::conversation::{Answer, Call, Message, Usage};
+use haft_model::wire::Wire;
+use haft_policy::policy::Mode;
+use haft_runtime::redact::Redactor;
+use haft_workspace::state::read_config_file;
+use haft_workspace::state::sessions::{Kept, SessionId, SessionLog, Sessions, Tally};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::host::Host;
+use crate::options::Options;
+
+/// One record of a session.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionRecord {
+    /// A run begins: which model is spoken to, never its key; and what was said about the tools.
+    Run {
+        /// Its name.
+        model: String,
+        /// The form of its requests.
+        wire: Wire,
+        /// Its address.
+        base_url: String,
+        /// Nothing in records of earlier versions.
+        #[serde(default)]
+        said: RunOptions,
+    },
+    /// Something was said.
+    Message(Message),
+    /// A call is about to run.
+    Began(Call),
+    /// What came of a call, as the model reads it.
+    Answered(Answer),
+    /// The same as every program gets it, without what the model reads.
+    Result(Value),
+    /// The run ended like this.
+    Ended(String),
+}
+
+/// What was said about a run that makes its tools, and what they answer, what they are.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunOptions {
+    /// The dialect of the tools.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dialect: Option<String>,
+    /// The profile whose limits held.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
+    /// Whether nothing was changed.
+    pub plan: bool,
+    /// Whether the changes of commands were discarded.
+    #[serde(rename = "try")]
+    pub tries: bool,
+    /// How many tokens the model takes: what does not fit is left out, and is then read anew.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<u64>,
+    /// Most tokens of a reply.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reply_tokens: Option<u32>,
+}
+
+impl RunOptions {
+    /// Returns what the options of a run say.
+    #[must_use]
+    pub fn of(options: &Options) -> Self {
+        let (dialect, profile) = (options.dialect.clone(), options.profile.map(|profile| profile.name().to_owned()));
+        let (plan, tries) = (options.mode == Mode::Plan, options.mode == Mode::Try);
+        Self { dialect, profile, plan, tries, ..Self::default() }
+    }
+}
+
+/// Writes a session down while an agent works.
+pub struct SessionRecorder {
+    log: SessionLog,
+    /// Hides known secrets, whoever wrote them.
+    redactor: Redactor,
+    tally: Mutex<Tally>,
+}
+
+impl SessionRecorder {
+    /// Writes to this log, and counts on from this tally.
+    pub fn new(log: SessionLog, tally: Tally, redactor: &Redactor) -> Self {
+        Self { log, redactor: redactor.clone(), tally: Mutex::new(tally) }
+    }
+
+    /// Returns the name of the session.
+    pub fn id(&self) -> String {
+        self.log.id().to_string()
+    }
+
+    /// Counts what a reply has cost, or is taken to have cost; it is written with the next record.
+    pub fn count(&self, usage: Usage) {
+        let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        tally.input = tally.input.saturating_add(usage.input);
+        tally.output = tally.output.saturating_add(usage.output);
+    }
+
+    /// Writes down that a run begins.
+    pub fn begin(&self, endpoint: &Endpoint, said: RunOptions) -> io::Result<()> {
+        let (model, base_url) = (endpoint.model.clone(), endpoint.base_url.clone());
+        self.write(&SessionRecord::Run { model, wire: endpoint.wire, base_url, said })
+    }
+
+    /// Writes down a result. What the model reads of it is kept as its answer.
+    pub fn result(&self, mut record: Value) {
+        if let Some(fields) = record.as_object_mut() {
+            for left_out in ["content", "images", "data"] {
+                fields.remove(left_out);
+            }
+        }
+        // Nothing rests on it: whether it is there is of no matter to who takes the session up.
+        let _ = self.write(&SessionRecord::Result(record));
+    }
+
+    /// Writes down how a run ended.
+    pub fn end(&self, how: &str) {
+        // Whoever reads it finds everything else there.
+        let _ = self.write(&SessionRecord::Ended(how.to_owned()));
+    }
+
+    fn write(&self, record: &SessionRecord) -> io::Result<()> {
+        let tally = *self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        // Most records hold none, and are written exactly as they are.
+        if let Cow::Borrowed(_) = self.redactor.redact_known(&serde_json::to_string(record)?) {
+            return self.log.append(record, tally);
+        }
+        let mut record = serde_json::to_value(record)?;
+        self.redactor.redact_known_value(&mut record);
+        self.log.append(&record, tally)
+    }
+}
+
+impl Record for SessionRecorder {
+    fn message(&self, message: &Message) -> io::Result<()> {
+        if let Message::Model(_) = message {
+            let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+            tally.steps += 1;
+        }
+        self.write(&SessionRecord::Message(message.clone()))
+    }
+
+    fn began(&self, call: &Call) -> io::Result<()> {
+        self.write(&SessionRecord::Began(call.clone()))
+    }
+
+    fn answered(&self, answer: &Answer) -> io::Result<()> {
+        self.write(&SessionRecord::Answered(answer.clone()))
+    }
+}
+
+/// A session as it was left.
+#[derive(Default)]
+pub struct ResumedSession {
+    /// What was said.
+    pub past: Past,
+    /// The model of the last run.
+    pub model: ModelSection,
+    /// How many records cannot be read.
+    pub unread: usize,
+    /// Calls that had begun when the process ended, and of which nobody knows what came.
+    pub open: Vec<Call>,
+}
+
+impl ResumedSession {
+    /// Makes a conversation of what is left.
+    pub fn of(kept: &Kept) -> Self {
+        let mut left = Self::default();
+        left.past.lost = kept.damage.places;
+        for record in &kept.records {
+            match serde_json::from_str(record.get()) {
+                Ok(record) => left.note(record),
+                Err(_) => {
+                    left.unread += 1;
+                    left.past.lost += 1;
+                }
+            }
+        }
+        left
+    }
+
+    fn note(&mut self, record: SessionRecord) {
+        match record {
+            SessionRecord::Run { model, wire, base_url, .. } => {
+                let wire = Some(name_of(wire));
+                let (name, base_url) = (Some(model), Some(base_url));
+                self.model = ModelSection { name, wire, base_url, ..ModelSection::default() };
+            }
+            SessionRecord::Message(message) => {
+                self.use_answers_before(&message);
+                self.past.messages.push(message);
+                // What was begun before it is answered by it.
+                self.past.began.clear();
+                self.past.answers.clear();
+                self.open.clear();
+            }
+            SessionRecord::Began(call) => {
+                self.past.began.push(call.id.clone());
+                self.open.push(call);
+            }
+            SessionRecord::Answered(answer) => {
+                self.open.retain(|call| call.id != answer.call);
+                self.past.answers.push(answer);
+            }
+            SessionRecord::Result(_) | SessionRecord::Ended(_) => {}
+        }
+    }
+}
+
+impl ResumedSession {
+    /// Lets the answers that were written one by one stand for the message with all of them, where that one is lost.
+    fn use_answers_before(&mut self, message: &Message) {
+        let has_calls = |message: &Message| matches!(message, Message::Model(reply) if reply.calls().next().is_some());
+        let is_open = self.past.messages.last().is_some_and(has_calls);
+        if is_open && !matches!(message, Message::Tools { .. }) && !self.past.answers.is_empty() {
+            self.past.messages.push(Message::Tools { answers: std::mem::take(&mut self.past.answers) });
+        }
+    }
+}
+
+fn name_of(wire: Wire) -> WireName {
+    match wire {
+        Wire::Anthropic => WireName::Anthropic,
+        Wire::Responses => WireName::Responses,
+        Wire::Chat => WireName::Chat,
+        Wire::Gemini => WireName::Gemini,
+    }
+}
+
+/// Returns the session of a workspace that was used last.
+///
+/// # Errors
+///
+/// Fails when there is none.
+pub fn newest_session(sessions: &Sessions) -> anyhow::Result<SessionId> {
+    match sessions.list()?.into_iter().next() {
+        Some(session) => Ok(session.id),
+        None => bail!("there is no session in this workspace yet; begin one: haft run \"make the tests pass\""),
+    }
+}
+
+/// Returns what the model is told first.
+///
+/// # Errors
+///
+/// Fails when the user's `AGENTS.md` cannot be read.
+pub fn instructions(host: &Host) -> anyhow::Result<Instructions> {
+    let own = host.settings.environment.config_folder.join("AGENTS.md");
+    let own_text = read_config_file(&own).with_context(|| format!("{} cannot be read", own.display()))?;
+    let own_words = own_text.map(|text| Words { from: own.display().to_string(), text });
+    let words = host.words.iter().map(|(from, text)| Words { from: from.clone(), text: text.clone() });
+    let options = host.options();
+    let manner = match options.mode {
+        Mode::Plan => Manner::Plan,
+        Mode::Try => Manner::Try,
+        Mode::Normal if options.yes => Manner::Yolo,
+        Mode::Normal => Manner::Normal,
+    };
+    Ok(Instructions {
+        base: BasePrompt::Coding,
+        workspace: Some(host.workspace.display().to_string()),
+        words: own_words.into_iter().chain(words).collect(),
+        manner,
+    })
+}

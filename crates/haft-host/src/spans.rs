@@ -1,0 +1,148 @@
+//! What a run does as spans for an OpenTelemetry collector, in the words of its conventions for generative AI.
+//!
+//! They are made from what the agent tells anyway, so that neither the loop nor a stage knows of them. Nothing is made and
+//! nothing is set up unless the environment names a collector. A collector that is down, slow or silent costs a run at
+//! most [`FLUSH`] at its very end, after the answer was printed, and one faint note.
+//!
+//! Not here: which variables say so (`wanted`), how they get there (`export`), what a span says (`tree`, `names`).
+
+mod content;
+mod export;
+mod names;
+mod tree;
+mod wanted;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use haft_agent::outcome::Outcome;
+use haft_agent::told::Told;
+use haft_config::environment::variable;
+use haft_model::client::Endpoint;
+use haft_runtime::events::EventKind;
+use haft_runtime::runtime::Runtime;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::agent_records::name_of_end;
+use crate::notices::Notices;
+use content::Content;
+use export::Export;
+use tree::{About, Tree};
+use wanted::Wanted;
+
+/// How long the end of a run waits for the last spans to arrive.
+const FLUSH: Duration = Duration::from_secs(2);
+/// The same for who wants it to end at once.
+const FLUSH_AT_ONCE: Duration = Duration::from_millis(200);
+
+/// The spans of one run; nothing where nobody wants them.
+pub struct Spans(Option<Sending>);
+
+/// The run that the spans are about.
+pub struct TracedRun<'a> {
+    /// Its runtime.
+    pub runtime: &'a Runtime,
+    /// The name of its session.
+    pub session: String,
+    /// The model that is asked.
+    pub endpoint: &'a Endpoint,
+    /// Receives why spans are not sent.
+    pub notices: Arc<dyn Notices>,
+}
+
+struct Sending {
+    export: Export,
+    tree: Mutex<Tree>,
+    ends_at_once: AtomicBool,
+    notices: Arc<dyn Notices>,
+}
+
+impl Spans {
+    /// Begins the span of a run, where the environment names a collector.
+    #[must_use]
+    pub fn of(run: TracedRun<'_>, prompt: &str) -> Self {
+        let wanted = match Wanted::of(&variable) {
+            Ok(Some(wanted)) => wanted,
+            Ok(None) => return Self(None),
+            Err(why) => return Self::without(&why, &*run.notices),
+        };
+        // Whoever knows the collector's keys could write there.
+        run.runtime.also_hide(wanted.secrets.clone());
+        let export = match Export::to(&wanted) {
+            Ok(export) => export,
+            Err(why) => return Self::without(&why, &*run.notices),
+        };
+        let runtime = run.runtime;
+        let about = About {
+            session: run.session,
+            verdicts: runtime.events().subscribe_only(EventKind::ApprovalGiven),
+            content: Content { redactor: wanted.has_content.then(|| runtime.redactor().clone()) },
+        };
+        let tree = Mutex::new(Tree::begin(export.tracer(), about, run.endpoint, prompt));
+        Self(Some(Sending { export, tree, ends_at_once: AtomicBool::new(false), notices: run.notices }))
+    }
+
+    fn without(why: &str, notices: &dyn Notices) -> Self {
+        notices.note(&format!("note: no spans are sent: {why}"));
+        Self(None)
+    }
+
+    /// Makes of what is told what belongs into a span.
+    pub fn tell(&self, told: Told<'_>) {
+        let Some(sending) = &self.0 else { return };
+        let mut tree = sending.tree();
+        match told {
+            Told::Step(_) => tree.ask(),
+            Told::Text(_) | Told::Thinking(_) | Told::Writing(_) => tree.hear(),
+            Told::Again(..) => tree.ask_again(),
+            Told::Replied { reply, .. } => tree.reply(reply),
+            Told::CallBegan { call, .. } => tree.begin_call(call),
+            Told::CallEnded { call, result, answer } => tree.end_call(call, result, &answer.text),
+            Told::NotRun { call, .. } => tree.leave_out(call),
+            Told::GoesOn(_) | Told::Unfit(_) | Told::Compacted(_) => {}
+        }
+    }
+
+    /// Ends all spans as the run has ended; without an outcome somebody wanted that at once.
+    pub fn end(&self, outcome: Option<&Outcome>) {
+        let Some(sending) = &self.0 else { return };
+        match outcome {
+            Some(outcome) => sending.tree().end(name_of_end(&outcome.ended), Some(outcome)),
+            None => {
+                sending.ends_at_once.store(true, Ordering::Relaxed);
+                sending.tree().end("ended_at_once", None);
+            }
+        }
+    }
+
+    /// Waits a little for the spans to arrive; whoever presses Ctrl-C does not.
+    pub async fn send(self) {
+        let Some(Sending { export, tree, ends_at_once, notices }) = self.0 else { return };
+        // Where the run has not even begun, its span is still open.
+        tree.into_inner().unwrap_or_else(PoisonError::into_inner).end("not_begun", None);
+        let time = if ends_at_once.into_inner() { FLUSH_AT_ONCE } else { FLUSH };
+        let sent = tokio::task::spawn_blocking(move || export.end_within(time));
+        let interrupted = async {
+            match signal(SignalKind::interrupt()) {
+                Ok(mut interrupt) => _ = interrupt.recv().await,
+                Err(_) => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            () = interrupted => {}
+            sent = sent => {
+                if let Ok(Err(why)) = sent {
+                    notices.note(&format!("note: {why}"));
+                }
+            }
+        }
+    }
+}
+
+impl Sending {
+    fn tree(&self) -> MutexGuard<'_, Tree> {
+        self.tree.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

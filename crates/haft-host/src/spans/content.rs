@@ -1,0 +1,83 @@
+//! What was said and done, for spans that shall have it: bounded, and without secrets.
+//!
+//! Each span has what came up in it and not the whole conversation again: the prompt and the answer stand at the run,
+//! each reply at its step, arguments and result at their call.
+
+use haft_model::conversation::{Call, Part, Reply};
+use haft_runtime::redact::Redactor;
+use opentelemetry::KeyValue;
+use serde_json::{Value, json};
+
+use super::names;
+use crate::agent_records::arguments;
+
+/// Most characters of one text: collectors refuse requests that are too large.
+const MOST: usize = 16_000;
+
+/// Makes content, where it is wanted.
+pub(super) struct Content {
+    /// Hides secrets; nothing where no content is wanted.
+    pub(super) redactor: Option<Redactor>,
+}
+
+impl Content {
+    /// Returns the prompt of a run.
+    pub(super) fn prompt(&self, prompt: &str) -> Option<KeyValue> {
+        self.made(names::INPUT_MESSAGES, |redactor| message("user", vec![text(redactor, "text", prompt)]))
+    }
+
+    /// Returns the last words of a run.
+    pub(super) fn answer(&self, answer: &str) -> Option<KeyValue> {
+        self.made(names::OUTPUT_MESSAGES, |redactor| message("assistant", vec![text(redactor, "text", answer)]))
+    }
+
+    /// Returns what the model said.
+    pub(super) fn reply(&self, reply: &Reply) -> Option<KeyValue> {
+        let part = |redactor: &Redactor, part: &Part| match part {
+            Part::Text(words) | Part::Refusal(words) => text(redactor, "text", words),
+            Part::Thinking(words) => text(redactor, "reasoning", words),
+            Part::Call(call) => json!({
+                "type": "tool_call", "id": call.id, "name": call.name, "arguments": hidden(redactor, call)
+            }),
+        };
+        self.made(names::OUTPUT_MESSAGES, |redactor| {
+            message("assistant", reply.parts.iter().map(|said| part(redactor, said)).collect())
+        })
+    }
+
+    /// Returns what a call was given.
+    pub(super) fn arguments(&self, call: &Call) -> Option<KeyValue> {
+        self.made(names::TOOL_ARGUMENTS, |redactor| cut(&hidden(redactor, call).to_string()))
+    }
+
+    /// Returns what the model reads of a call.
+    pub(super) fn result(&self, words: &str) -> Option<KeyValue> {
+        self.made(names::TOOL_RESULT, |redactor| cut(&redactor.redact(words)))
+    }
+
+    fn made(&self, name: &'static str, value: impl FnOnce(&Redactor) -> String) -> Option<KeyValue> {
+        self.redactor.as_ref().map(|redactor| KeyValue::new(name, value(redactor)))
+    }
+}
+
+fn message(role: &str, parts: Vec<Value>) -> String {
+    json!([{ "role": role, "parts": parts }]).to_string()
+}
+
+fn text(redactor: &Redactor, kind: &str, words: &str) -> Value {
+    json!({ "type": kind, "content": cut(&redactor.redact(words)) })
+}
+
+/// The arguments without secrets; those that are long as a text that is cut.
+fn hidden(redactor: &Redactor, call: &Call) -> Value {
+    let mut value = arguments(call);
+    redactor.redact_value(&mut value);
+    if call.arguments.len() > MOST { cut(&value.to_string()).into() } else { value }
+}
+
+fn cut(words: &str) -> String {
+    match words.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &words[..end]),
+        None => words.to_owned(),
+    }
+}

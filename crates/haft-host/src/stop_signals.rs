@@ -1,0 +1,54 @@
+//! Who asks a run to stop: a person with Ctrl-C, whoever ends services, a terminal that closes.
+//!
+//! All of them stop it in good order. Only a second Ctrl-C ends it at once: a closing terminal and its shell both say
+//! so, and mean one thing.
+
+use std::io;
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+/// Listens for those who ask. One for the whole run: a signal between two looks must not be lost.
+pub struct StopSignals {
+    interrupt: Signal,
+    terminate: Signal,
+    /// Nobody, where whoever started the run wants it to outlive the terminal.
+    hang_up: Option<Signal>,
+}
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopRequest {
+    /// To stop in good order.
+    Stop,
+    /// To end at once.
+    End,
+}
+
+impl StopSignals {
+    /// Listens from now on.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the system has no more signal handlers.
+    pub fn listen() -> io::Result<Self> {
+        let outlives = haft_sandbox::ignores_hang_up();
+        let hang_up = (!outlives).then(|| signal(SignalKind::hangup())).transpose()?;
+        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())?, hang_up })
+    }
+
+    /// Waits for the next who asks.
+    pub async fn next(&mut self, stop: &CancellationToken) -> StopRequest {
+        let hang_up = async {
+            match &mut self.hang_up {
+                Some(hang_up) => hang_up.recv().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            _ = self.interrupt.recv() => if stop.is_cancelled() { StopRequest::End } else { StopRequest::Stop },
+            _ = self.terminate.recv() => StopRequest::Stop,
+            _ = hang_up => StopRequest::Stop,
+        }
+    }
+}
