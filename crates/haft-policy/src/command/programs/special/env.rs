@@ -53,7 +53,10 @@ pub(super) fn read(words: &[Value]) -> Reading {
     }
     let mut rest = &words[at.min(words.len())..];
     while let Some((name, value)) = rest.first().and_then(assignment) {
-        reading.inner.push(variable(name, value));
+        match name.known() {
+            Some(name) => reading.inner.push(variable(name.to_owned(), value)),
+            None => reading.acts.push(Act::Unknown("which variable it sets is known only when it runs".to_owned())),
+        }
         rest = &rest[1..];
     }
     if rest.is_empty() {
@@ -65,7 +68,7 @@ pub(super) fn read(words: &[Value]) -> Reading {
 }
 
 /// Takes `a-b=c` apart: for `env`, any word with `=` in it is a variable.
-fn assignment(word: &Value) -> Option<(String, Value)> {
+fn assignment(word: &Value) -> Option<(Value, Value)> {
     let mut name = Value::default();
     let mut pieces = word.pieces().iter();
     for piece in pieces.by_ref() {
@@ -80,7 +83,7 @@ fn assignment(word: &Value) -> Option<(String, Value)> {
         name.push(Piece::Text(last.to_owned()));
         let mut value = Value::text(first);
         pieces.cloned().for_each(|piece| value.push(piece));
-        return Some((name.shown(), value));
+        return Some((name, value));
     }
     None
 }
