@@ -90,7 +90,10 @@ fn a_drawer_is_seen_as_crate_folder_file_and_module() {
 #[test]
 fn an_arrow_that_is_not_in_the_table_is_seen() {
     let files = [
-        ("crates/haft-contract/Cargo.toml", "[dependencies]\nhaft-macros.workspace = true\nhaft-policy.workspace = true\n"),
+        (
+            "crates/haft-contract/Cargo.toml",
+            "[dependencies]\nhaft-macros.workspace = true\nhaft-policy.workspace = true\n",
+        ),
         (
             "crates/haft-tools/Cargo.toml",
             "[dev-dependencies]\nhaft-testkit.workspace = true\nhaft-cli.workspace = true\n",

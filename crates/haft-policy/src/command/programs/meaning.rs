@@ -51,6 +51,16 @@ impl Draft {
         self.reading.inner.is_empty() && !self.reading.acts.iter().any(runs)
     }
 
+    /// Returns whether all that it has found so far is that something is looked at or newly made.
+    pub(crate) fn only_looks(&self) -> bool {
+        let looks = |act: &Act| match act {
+            Act::Path(Deed::Read | Deed::List | Deed::Key | Deed::Create, _) | Act::LocalCode(..) => true,
+            Act::Fetch(_) => true,
+            _ => false,
+        };
+        self.reading.acts.iter().all(looks)
+    }
+
     /// Adds what follows from a word; `rest` are the words from this one on, where there are more.
     pub(crate) fn word(&mut self, role: Role, word: &Value, rest: &[Value]) {
         match role {
@@ -91,6 +101,10 @@ impl Draft {
             Role::Download => {
                 self.address(address::of_url(word));
                 self.act(Act::Path(Deed::Create, address::file_name(word)));
+            }
+            Role::Local => {
+                self.path(Deed::Read, word);
+                self.act(Act::Fetch(word.clone()));
             }
             Role::Packed => self.packed(word),
             Role::Prefix => {

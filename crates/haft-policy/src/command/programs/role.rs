@@ -61,6 +61,8 @@ pub(crate) enum Role {
     Names,
     /// An address of which a copy is made here, under the last name in it.
     Download,
+    /// A path that is read; where it is not there, the program fetches what has this name.
+    Local,
     /// A path that is read, beside which a packed copy is made.
     Packed,
     /// How the names of files begin that are written.
@@ -129,6 +131,7 @@ impl Role {
             "revision-list" => Role::Revision(Deed::List),
             "names" => Role::Names,
             "download" => Role::Download,
+            "local" => Role::Local,
             "packed" => Role::Packed,
             "prefix" => Role::Prefix,
             "filter" => Role::Filter,
