@@ -1081,7 +1081,7 @@ find . -name '*.rs' -not -path './target/*'
 find . -maxdepth 2 -type d
 find src -name '*.rs' | xargs wc -l
 find . -type f -newer a.txt -print
-grep -rn "TODO" src
+grep -rn "FIXED" src
 grep -rniE 'foo|bar' --include='*.rs' .
 grep -c foo a.txt
 grep -v '^#' a.txt

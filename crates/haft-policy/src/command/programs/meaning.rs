@@ -54,9 +54,8 @@ impl Draft {
     /// Returns whether all that it has found so far is that something is looked at or newly made.
     pub(crate) fn only_looks(&self) -> bool {
         let looks = |act: &Act| match act {
-            Act::Path(Deed::Read | Deed::List | Deed::Key | Deed::Create, _) | Act::LocalCode(..) => true,
-            Act::Fetch(_) => true,
-            _ => false,
+            Act::Path(deed, _) => matches!(deed, Deed::Read | Deed::List | Deed::Key | Deed::Create),
+            act => matches!(act, Act::LocalCode(..) | Act::Fetch(_)),
         };
         self.reading.acts.iter().all(looks)
     }
@@ -94,18 +93,12 @@ impl Draft {
             Role::Upload => self.upload(word),
             Role::Console => self.add_inside(console::read(word)),
             Role::Revision(deed) => revision::paths(word).iter().for_each(|path| self.path(deed, path)),
-            Role::Names => {
-                self.path(Deed::Read, word);
-                self.act(Act::Path(Deed::Read, Value::unknown()));
-            }
+            Role::Names => self.names(word),
             Role::Download => {
                 self.address(address::of_url(word));
                 self.act(Act::Path(Deed::Create, address::file_name(word)));
             }
-            Role::Local => {
-                self.path(Deed::Read, word);
-                self.act(Act::Fetch(word.clone()));
-            }
+            Role::Local => self.local(word),
             Role::Packed => self.packed(word),
             Role::Prefix => {
                 let mut files = word.clone();
@@ -187,6 +180,16 @@ impl Draft {
         }
         let input = || Inner::Input(language, Vec::new());
         self.reading.inner.push(if is_input { input() } else { Inner::File(language, word.clone()) });
+    }
+
+    fn local(&mut self, word: &Value) {
+        self.path(Deed::Read, word);
+        self.act(Act::Fetch(word.clone()));
+    }
+
+    fn names(&mut self, word: &Value) {
+        self.path(Deed::Read, word);
+        self.act(Act::Path(Deed::Read, Value::unknown()));
     }
 
     fn packed(&mut self, word: &Value) {

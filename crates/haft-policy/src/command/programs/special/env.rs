@@ -53,10 +53,7 @@ pub(super) fn read(words: &[Value]) -> Reading {
     }
     let mut rest = &words[at.min(words.len())..];
     while let Some((name, value)) = rest.first().and_then(assignment) {
-        match name.known() {
-            Some(name) => reading.inner.push(variable(name.to_owned(), value)),
-            None => reading.acts.push(Act::Unknown("which variable it sets is known only when it runs".to_owned())),
-        }
+        set(&mut reading, &name, value);
         rest = &rest[1..];
     }
     if rest.is_empty() {
@@ -86,6 +83,13 @@ fn assignment(word: &Value) -> Option<(Value, Value)> {
         return Some((name, value));
     }
     None
+}
+
+fn set(reading: &mut Reading, name: &Value, value: Value) {
+    match name.known() {
+        Some(name) => reading.inner.push(variable(name.to_owned(), value)),
+        None => reading.acts.push(Act::Unknown("which variable it sets is known only when it runs".to_owned())),
+    }
 }
 
 /// bash takes variables of a certain name for functions.
