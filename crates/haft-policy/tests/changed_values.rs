@@ -51,16 +51,18 @@ fn a_variable_of_awk_that_something_else_may_set_has_no_known_value() {
 }
 
 #[test]
-fn what_the_last_part_of_a_pipe_sets_may_hold_afterwards_where_a_shell_runs_it_itself() {
+fn what_the_last_part_of_a_pipe_sets_may_hold_afterwards() {
     for set in ["echo ~/.ssh/id_rsa | read x", "echo ~/.ssh/id_rsa | mapfile -t x", "true | x=~/.ssh/id_rsa"] {
         is_not_allowed(&[
             &format!("shopt -s lastpipe; x=a.txt; {set}; cat $x"),
             &format!("bash -O lastpipe -c 'x=a.txt; {set}; cat $x'"),
             &format!("zsh -c 'x=a.txt; {set}; cat $x'"),
             &format!("ksh -c 'x=a.txt; {set}; cat $x'"),
+            // Other agents run commands in the shell of the user, which may be zsh.
+            &format!("x=a.txt; {set}; cat $x"),
         ]);
-        is_allowed(&[&format!("x=a.txt; {set}; cat $x")]);
     }
+    is_allowed(&["x=a.txt; echo notes.txt | read x; cat $x", "ls | while read -r f; do cat \"$f\"; done"]);
     is_not_allowed(&["shopt -s lastpipe; set -- a.txt; true | set -- ~/.ssh/id_rsa; cat $1"]);
 }
 

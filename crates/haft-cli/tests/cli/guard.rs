@@ -99,6 +99,20 @@ fn an_answer_is_short_however_long_the_call_is() {
 }
 
 #[test]
+fn a_file_whose_name_is_an_option_counts_where_a_pattern_finds_it() {
+    let place = Place::new();
+    let decided = |command: &str| place.guarded("Bash", &json!({ "command": command })).0;
+    assert_eq!((decided("sort *"), decided("ls | xargs sort")), ("allow".to_owned(), "allow".to_owned()));
+    place.put("ws/--output=x", "");
+    for command in ["sort *", "for f in *; do sort \"$f\"; done", "ls | xargs sort"] {
+        assert_eq!(decided(command), "ask", "{command}");
+    }
+    for command in ["sort -- *", "sort ./*", "wc -l src/*", "ls *"] {
+        assert_eq!(decided(command), "allow", "{command}");
+    }
+}
+
+#[test]
 fn bytes_that_are_no_text_are_asked_about() {
     let place = Place::new();
     for event in [&b"\xff\xfe\x00"[..], b"{\"hook_event_name\":\"\xff\"}", &[0; 4096]] {

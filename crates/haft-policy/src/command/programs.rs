@@ -10,7 +10,7 @@ pub(crate) mod address;
 pub(super) mod console;
 pub(super) mod examples;
 mod filter;
-mod flags;
+pub(super) mod flags;
 mod git_config;
 pub(super) mod meaning;
 pub(crate) mod operands;

@@ -135,8 +135,6 @@ pub(super) struct Walk<'a> {
     second_look: bool,
     /// Whether what is known only when it runs is not told: in a function that nobody has called yet.
     only_known: bool,
-    /// Whether some shell of the command may run the last part of a pipe itself.
-    runs_last_part: bool,
 }
 
 impl<'a> Walk<'a> {
@@ -175,7 +173,6 @@ impl<'a> Walk<'a> {
             nets: 0,
             second_look: false,
             only_known: false,
-            runs_last_part: false,
         }
     }
 
@@ -187,8 +184,6 @@ impl<'a> Walk<'a> {
     /// Like `through`, with something that comes in.
     pub(super) fn through_with(mut self, text: &str, input: Option<&Flow>) -> Vec<Found> {
         self.part = (0, text.len());
-        self.runs_last_part =
-            ["lastpipe", "shopt", "BASHOPTS", "zsh", "ksh", "-O"].iter().any(|word| text.contains(word));
         self.script(&syntax::parse(text), input);
         self.part = (0, text.len());
         self.end_of_shell();
@@ -260,10 +255,9 @@ impl<'a> Walk<'a> {
             let (ran, connected) = (self.interpreters > interpreters, self.connects);
             let printed = match item.stages.len() {
                 1 => self.stage(stage, flow.as_ref()),
-                // With `lastpipe`, and in zsh and ksh, the last part runs in this shell.
-                parts if parts == at + 1 && self.runs_last_part => {
-                    self.perhaps(|walk| walk.stage(stage, flow.as_ref()))
-                }
+                // With `lastpipe`, and in zsh and ksh, the last part runs in this shell. Which shell it is and how it
+                // is set is not known: other agents run commands in the shell of the user.
+                parts if parts == at + 1 => self.perhaps(|walk| walk.stage(stage, flow.as_ref())),
                 _ => self.apart(|walk| walk.stage(stage, flow.as_ref())),
             };
             if ran && self.connects > connected {

@@ -11,7 +11,10 @@ use haft_contract::guarded::is_secret;
 
 use super::super::patterns;
 use super::super::value::{Piece, Value};
-use super::row::{Row, Takes};
+use super::row::{Row, Takes, Unnamed};
+
+/// How words begin that are more than a name to many programs: options, and files with further words.
+pub(crate) const SPECIAL_BEGINNINGS: [char; 3] = ['-', '+', '@'];
 
 /// The words of a program, told apart.
 #[derive(Debug, Default)]
@@ -22,6 +25,8 @@ pub(crate) struct Given {
     pub(crate) operands: Vec<Value>,
     /// What could not be told.
     pub(crate) doubts: Vec<String>,
+    /// Doubts that count only where the program would not be asked about otherwise, each with the flag, if there is one.
+    pub(crate) small_doubts: Vec<(Option<String>, String)>,
 }
 
 impl Given {
@@ -71,6 +76,10 @@ fn may_fit(pattern: &str, word: &Value) -> bool {
     // What a pattern of names finds are files. That one of them is called like what a condition looks for anywhere in a
     // word is no reason to ask.
     if start.is_empty() && !word.has_unknown() {
+        return false;
+    }
+    // The names with such a beginning stand before the pattern that finds them.
+    if start.starts_with(SPECIAL_BEGINNINGS) && word.prefix().is_empty() && !word.has_unknown() {
         return false;
     }
     word.known().is_none() && (word.prefix().starts_with(start) || start.starts_with(word.prefix()))
@@ -124,14 +133,20 @@ impl<'a> Teller<'a> {
     }
 
     fn doubt_a_flag(&mut self) {
+        let doubt = "a word that may be a flag".to_owned();
         if self.row.traits.has_telling_flags {
-            self.given.doubts.push("a word that may be a flag".to_owned());
+            self.given.doubts.push(doubt);
+        } else if self.row.traits.unnamed == Unnamed::Asked {
+            self.given.small_doubts.push((None, doubt));
         }
     }
 
     fn unlisted(&mut self, flag: &str) {
-        if !self.row.traits.any_flag {
-            self.given.doubts.push(format!("\"{flag}\" of {} is not in the table of programs", self.row.shown()));
+        let doubt = format!("\"{flag}\" of {} is not in the table of programs", self.row.shown());
+        match self.row.traits.unnamed {
+            Unnamed::Doubted => self.given.doubts.push(doubt),
+            Unnamed::Asked => self.given.small_doubts.push((Some(flag.to_owned()), doubt)),
+            Unnamed::Harmless => {}
         }
     }
 
@@ -233,7 +248,10 @@ impl<'a> Teller<'a> {
                     return self.give(&name, value);
                 }
                 None => {
-                    self.unlisted(&name);
+                    // `last -5`: a number says how much.
+                    if self.row.traits.unnamed == Unnamed::Doubted || !letter.is_ascii_digit() {
+                        self.unlisted(&name);
+                    }
                     self.give(&name, None);
                 }
             }

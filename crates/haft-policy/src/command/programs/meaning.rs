@@ -51,6 +51,15 @@ impl Draft {
         self.reading.inner.is_empty() && !self.reading.acts.iter().any(runs)
     }
 
+    /// Returns whether all that it has found so far is that something is looked at or newly made.
+    pub(crate) fn only_looks(&self) -> bool {
+        let looks = |act: &Act| match act {
+            Act::Path(deed, _) => matches!(deed, Deed::Read | Deed::List | Deed::Key | Deed::Create),
+            act => matches!(act, Act::LocalCode(..) | Act::Fetch(_)),
+        };
+        self.reading.acts.iter().all(looks)
+    }
+
     /// Adds what follows from a word; `rest` are the words from this one on, where there are more.
     pub(crate) fn word(&mut self, role: Role, word: &Value, rest: &[Value]) {
         match role {
@@ -84,14 +93,12 @@ impl Draft {
             Role::Upload => self.upload(word),
             Role::Console => self.add_inside(console::read(word)),
             Role::Revision(deed) => revision::paths(word).iter().for_each(|path| self.path(deed, path)),
-            Role::Names => {
-                self.path(Deed::Read, word);
-                self.act(Act::Path(Deed::Read, Value::unknown()));
-            }
+            Role::Names => self.names(word),
             Role::Download => {
                 self.address(address::of_url(word));
                 self.act(Act::Path(Deed::Create, address::file_name(word)));
             }
+            Role::Local => self.local(word),
             Role::Packed => self.packed(word),
             Role::Prefix => {
                 let mut files = word.clone();
@@ -173,6 +180,16 @@ impl Draft {
         }
         let input = || Inner::Input(language, Vec::new());
         self.reading.inner.push(if is_input { input() } else { Inner::File(language, word.clone()) });
+    }
+
+    fn local(&mut self, word: &Value) {
+        self.path(Deed::Read, word);
+        self.act(Act::Fetch(word.clone()));
+    }
+
+    fn names(&mut self, word: &Value) {
+        self.path(Deed::Read, word);
+        self.act(Act::Path(Deed::Read, Value::unknown()));
     }
 
     fn packed(&mut self, word: &Value) {

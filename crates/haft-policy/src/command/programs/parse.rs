@@ -5,7 +5,7 @@ use haft_contract::effect::Danger;
 use super::super::act::{Act, Deed, Language, LocalCode};
 use super::super::value::Value;
 use super::role::Role;
-use super::row::{Condition, Fact, Here, Operands, Output, Row, Says, Takes, declare};
+use super::row::{Condition, Fact, Here, Operands, Output, Row, Says, Takes, Unnamed, declare};
 
 /// Reads a fact, and notes in the row which flags it names and how words are to be read.
 pub(crate) fn fact(line: &'static str, row: &mut Row) -> Result<Fact, String> {
@@ -96,10 +96,10 @@ fn operands(text: &'static str) -> Result<Operands, String> {
 
 fn flags(text: &'static str, row: &mut Row) -> Says {
     for name in text.split_whitespace() {
-        if name == "any" {
-            row.traits.any_flag = true;
-        } else {
-            declare(&mut row.flags, name, Takes::Nothing);
+        match name {
+            "any" => row.traits.unnamed = Unnamed::Harmless,
+            "more" => row.traits.unnamed = Unnamed::Asked,
+            name => declare(&mut row.flags, name, Takes::Nothing),
         }
     }
     Says::Flags
@@ -190,6 +190,7 @@ fn output(word: &str) -> Result<Output, String> {
         "passed" => Output::Passed,
         "paths" => Output::Paths,
         "names" => Output::Names,
+        "hidden-names" => Output::HiddenNames,
         "tree" => Output::Tree,
         "text" => Output::Text,
         "name" => Output::Name,

@@ -13,6 +13,11 @@ use super::table::Table;
 
 /// Reads the words of a program, without its name, by its row.
 pub(crate) fn read_row(table: &Table, row: &Row, words: &[Value]) -> Reading {
+    read_row_below(table, (None, row), words)
+}
+
+/// Reads the words of a program, or of a subcommand, whose flags may be those of the program.
+fn read_row_below(table: &Table, (parent, row): (Option<&Row>, &Row), words: &[Value]) -> Reading {
     let mut draft = Draft::default();
     row.chosen.iter().for_each(|chosen| draft.act(Act::LocalCode(chosen.clone(), Value::text("."))));
     if row.is_usage(words) {
@@ -28,6 +33,7 @@ pub(crate) fn read_row(table: &Table, row: &Row, words: &[Value]) -> Reading {
     if let (true, Some((subcommand, rest))) = (row.traits.subcommands, given.operands.split_first()) {
         reader.does(&mut draft, Whole::No);
         draft.add(read_subcommand(table, row, (subcommand, rest)));
+        add_small_doubts(&mut draft, parent, &given);
         return draft.finish();
     }
     reader.does(&mut draft, Whole::Yes);
@@ -36,7 +42,20 @@ pub(crate) fn read_row(table: &Table, row: &Row, words: &[Value]) -> Reading {
     if !says_where {
         reader.here(&mut draft);
     }
+    add_small_doubts(&mut draft, parent, &given);
     draft.finish()
+}
+
+/// Adds doubts about flags that the row does not name, where nothing else is asked about.
+fn add_small_doubts(draft: &mut Draft, parent: Option<&Row>, given: &Given) {
+    if !draft.only_looks() {
+        return;
+    }
+    let is_of_parent = |flag: &Option<String>| {
+        flag.as_ref().is_some_and(|flag| parent.is_some_and(|parent| parent.flags.contains_key(flag.as_str())))
+    };
+    let doubts = given.small_doubts.iter().filter(|(flag, _)| !is_of_parent(flag));
+    doubts.for_each(|(_, doubt)| draft.act(Act::Unknown(doubt.clone())));
 }
 
 fn read_subcommand(table: &Table, row: &Row, (subcommand, rest): (&Value, &[Value])) -> Reading {
@@ -72,7 +91,7 @@ fn read_part(table: &Table, (parent, row): (&Row, &Row), words: &[Value]) -> Rea
         return Reading::default();
     }
     let mut draft = Draft::default();
-    draft.add(read_row(table, row, words));
+    draft.add(read_row_below(table, (Some(parent), row), words));
     add_options_of_parent(&mut draft, (parent, row), words);
     draft.finish()
 }
@@ -269,14 +288,15 @@ impl<'a> Reader<'a> {
             Some(Output::Text) => Flow::Text(Value::unknown()),
             Some(Output::Name) => Flow::Text(a_name()),
             Some(Output::Paths) => Flow::Paths(self.printed_paths(acts).iter().flat_map(itself_and_below).collect()),
-            Some(output @ (Output::Names | Output::Tree)) => {
+            Some(output @ (Output::Names | Output::HiddenNames | Output::Tree)) => {
                 let paths = self.printed_paths(acts);
-                let bare = paths.iter().any(|path| !is_here(path)).then(a_bare_name);
+                let hidden = paths.iter().filter(|_| output == Output::HiddenNames).map(hidden_names_in);
                 let depth = if output == Output::Tree { 2 } else { 1 };
                 let named = paths
                     .iter()
                     .flat_map(|path| itself(path).into_iter().chain(names_below(path).into_iter().take(depth)));
-                Flow::Paths(named.chain(bare).collect())
+                // A name without its folder may look like a flag to the next program.
+                Flow::Paths(named.chain(hidden).chain([a_bare_name()]).collect())
             }
         }
     }
@@ -331,6 +351,14 @@ fn a_bare_name() -> Value {
 pub(crate) fn names_in(folder: &Value) -> Value {
     let mut path = folder.clone();
     path.push(Piece::Text("/".to_owned()));
+    path.push(Piece::Glob);
+    path
+}
+
+/// Returns the hidden names that lie in a folder.
+fn hidden_names_in(folder: &Value) -> Value {
+    let mut path = folder.clone();
+    path.push(Piece::Text("/.".to_owned()));
     path.push(Piece::Glob);
     path
 }

@@ -37,12 +37,30 @@ fn of_magic(rest: &Value) -> Vec<Value> {
     }
     if let Some((magic, _)) = start.strip_prefix('(').and_then(|inner| inner.split_once(')')) {
         let path = rest.strip_prefix(&format!("({magic})")).unwrap_or_default();
-        return if magic.contains("exclude") { Vec::new() } else { vec![with_patterns(&path)] };
+        let in_any_case = magic.contains("icase").then(|| lower(&path));
+        let paths = [Some(path), in_any_case].into_iter().flatten().map(|path| with_patterns(&or_all(path)));
+        return if magic.contains("exclude") { Vec::new() } else { paths.collect() };
     }
     // `:/text` is a commit, or a path from the root of the workspace.
-    let path = rest.strip_prefix("/").unwrap_or_else(|| rest.clone());
+    let path = or_all(rest.strip_prefix("/").unwrap_or_else(|| rest.clone()));
     let last = behind_colon(&path);
     [Some(path), last].into_iter().flatten().map(|path| with_patterns(&path)).collect()
+}
+
+/// `:/` and `:(top)` are everything from the root on.
+fn or_all(path: Value) -> Value {
+    if path.is_empty() { Value::text(".") } else { path }
+}
+
+fn lower(path: &Value) -> Value {
+    let mut lower = Value::default();
+    path.pieces().iter().for_each(|piece| {
+        lower.push(match piece {
+            Piece::Text(text) => Piece::Text(text.to_lowercase()),
+            piece => piece.clone(),
+        });
+    });
+    lower
 }
 
 fn behind_colon(word: &Value) -> Option<Value> {
@@ -106,6 +124,15 @@ mod tests {
         assert_eq!(shown("main"), ["main"]);
         assert_eq!(shown(":(top).en*"), [".en*"]);
         assert_eq!(paths(&Value::text(".en*"))[0].pieces().last(), Some(&Piece::Glob));
+    }
+
+    #[test]
+    fn magic_words_name_everything_and_files_in_any_case() {
+        for word in [":/", ":", ":(top)", ":(top,glob)"] {
+            assert_eq!(shown(word), ["."], "{word}");
+        }
+        assert_eq!(shown(":(icase).E*"), [".E*", ".e*"]);
+        assert_eq!(shown(":(top,icase).ENV"), [".ENV", ".env"]);
     }
 
     #[test]

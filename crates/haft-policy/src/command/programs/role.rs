@@ -61,6 +61,8 @@ pub(crate) enum Role {
     Names,
     /// An address of which a copy is made here, under the last name in it.
     Download,
+    /// A path that is read; where it is not there, the program fetches what has this name.
+    Local,
     /// A path that is read, beside which a packed copy is made.
     Packed,
     /// How the names of files begin that are written.
@@ -106,11 +108,7 @@ impl Role {
             "joined" => Role::Joined,
             "remote-command" => Role::RemoteCommand,
             "script" => Role::Script,
-            "code" => Role::Language(Language::General),
             "expression" => Role::Expression,
-            "awk" => Role::Language(Language::Awk),
-            "sed" => Role::Language(Language::Sed),
-            "patch" => Role::Language(Language::Patch),
             "assignments" => Role::Assignments,
             "git-config" => Role::GitConfig,
             "repository" => Role::Repository,
@@ -129,6 +127,7 @@ impl Role {
             "revision-list" => Role::Revision(Deed::List),
             "names" => Role::Names,
             "download" => Role::Download,
+            "local" => Role::Local,
             "packed" => Role::Packed,
             "prefix" => Role::Prefix,
             "filter" => Role::Filter,
@@ -140,11 +139,9 @@ impl Role {
             "quoted" => Role::Quoted,
             "shell-like" => Role::ShellLike,
             "anything" => Role::Anything,
-            "powershell" => Role::Language(Language::PowerShell),
-            "wget-setting" => Role::Language(Language::Settings(Program::Wget)),
             "curl-file" => Role::Settings(Program::Curl),
             "ssh-file" => Role::Settings(Program::Ssh),
-            _ => return None,
+            name => return language(name).map(Role::Language),
         })
     }
 
@@ -166,4 +163,17 @@ impl Role {
     pub(crate) fn only_reads(self) -> bool {
         matches!(self, Role::Text | Role::Path(Deed::Read | Deed::List | Deed::Key) | Role::Revision(_))
     }
+}
+
+/// Returns the language of a role that is text in one.
+fn language(name: &str) -> Option<Language> {
+    Some(match name {
+        "code" => Language::General,
+        "awk" => Language::Awk,
+        "sed" => Language::Sed,
+        "patch" => Language::Patch,
+        "powershell" => Language::PowerShell,
+        "wget-setting" => Language::Settings(Program::Wget),
+        _ => return None,
+    })
 }

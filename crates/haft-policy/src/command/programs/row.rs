@@ -108,6 +108,8 @@ pub(crate) enum Output {
     Paths,
     /// Names in the folders that it looks at, without the folders.
     Names,
+    /// The same with hidden names.
+    HiddenNames,
     /// Names in the folders that it looks at, and in those below them.
     Tree,
     /// Some text of its own.
@@ -132,8 +134,8 @@ pub(crate) enum Takes {
 /// How the words of a program are to be read.
 #[derive(Debug, Default)]
 pub(crate) struct Traits {
-    /// Flags that are not named in the row change nothing.
-    pub(crate) any_flag: bool,
+    /// What flags do that are not named in the row.
+    pub(crate) unnamed: Unnamed,
     /// The first operand is a subcommand.
     pub(crate) subcommands: bool,
     /// Words that begin with `+` are flags.
@@ -148,6 +150,18 @@ pub(crate) struct Traits {
     pub(crate) launcher: bool,
     /// Some flag is not harmless, or may not be.
     pub(crate) has_telling_flags: bool,
+}
+
+/// What flags do that a row does not name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Unnamed {
+    /// Anything.
+    #[default]
+    Doubted,
+    /// Perhaps something that needs a question. Where haft asks about the program anyway, one question is enough.
+    Asked,
+    /// Nothing that matters: the author of the row has checked all flags of the program.
+    Harmless,
 }
 
 /// A command with the decision that it must get.
@@ -188,13 +202,17 @@ impl Row {
                 None => row.add(line).map_err(fault)?,
             }
         }
-        row.traits.has_telling_flags = !row.traits.any_flag || row.facts.iter().any(Fact::tells_of_a_flag);
+        let tells = row.facts.iter().any(Fact::tells_of_a_flag);
+        row.traits.has_telling_flags = row.traits.unnamed == Unnamed::Doubted || tells;
         Ok(row)
     }
 
     /// Returns whether these words make the program print how it is used, or which version it is, and nothing else.
     pub(crate) fn is_usage(&self, words: &[Value]) -> bool {
-        alone(words).is_some_and(|word| matches!(word, "--help" | "--version") || self.usage.contains(&word))
+        // `usage none`: it loads code of the folder first, whatever it prints then.
+        let only_prints = !self.usage.contains(&"none");
+        let is_listed = |word| matches!(word, "--help" | "--version") || self.usage.contains(&word);
+        only_prints && alone(words).is_some_and(is_listed)
     }
 
     /// Returns whether these words do so behind a subcommand. Others than flags may be operands there.

@@ -128,7 +128,7 @@ fn examples_are_checked_with_a_judge_and_told_where_they_fail() {
 
     assert!(denied.iter().all(|failure| failure.example.decision != Decision::Deny));
     let first = denied.first().expect("some example is allowed").to_string();
-    assert_eq!(first, "files.txt:11 (ls): ls -la src: wanted Allow, got Deny");
+    assert_eq!(first, "files.txt:12 (ls): ls -la src: wanted Allow, got Deny");
 }
 
 #[test]

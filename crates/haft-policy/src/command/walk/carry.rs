@@ -118,6 +118,8 @@ impl Walk<'_> {
         if let Some(flow) = self.builtin(known, words, input) {
             return flow;
         }
+        let named = self.with_names_like_flags(words);
+        let words = named.as_deref().unwrap_or(words);
         let linking = self.words_of_link(known, words);
         let reading = programs::read(&self.with_options(known, linking.as_deref().unwrap_or(words)));
         let runs_nothing = reading.inner.is_empty();

@@ -20,7 +20,7 @@ use super::Walk;
 /// How a module of Python may be stored, beside a folder.
 const MODULE_ENDINGS: [&str; 4] = ["py", "pyc", "so", "pyd"];
 /// More names in a folder than this may hide one that is not listed.
-const MOST_NAMES: usize = 1_000;
+pub(super) const MOST_NAMES: usize = 1_000;
 
 static PYTHON_MODULES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     let lines = include_str!("python_modules.txt").lines().filter(|line| !line.starts_with('#'));
@@ -121,7 +121,7 @@ impl Walk<'_> {
     }
 
     /// Returns the names in a folder that earlier parts of this command make.
-    fn names_made_in(&self, folder: &str) -> Vec<String> {
+    pub(super) fn names_made_in(&self, folder: &str) -> Vec<String> {
         let located = self.locate.locate(folder);
         let folder = located.target.place().path();
         let below = self.changed_paths().filter_map(|path| path.strip_prefix(folder).ok()?.components().next());

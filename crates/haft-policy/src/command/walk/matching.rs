@@ -9,9 +9,12 @@ use std::sync::Arc;
 use haft_contract::guarded::is_secret;
 
 use super::super::act::Deed;
+use super::super::places::Folder;
+use super::super::programs::flags::SPECIAL_BEGINNINGS;
 use super::super::value::{Piece, Value};
 use super::super::{patterns, places};
 use super::Walk;
+use super::local_code::MOST_NAMES;
 use crate::zone::SYSTEM_SECRETS;
 
 /// Files of the system that a pattern may find besides: a private key of the machine, the environment of a process.
@@ -60,6 +63,50 @@ impl Walk<'_> {
         }
     }
 
+    /// Returns the words of a program with the names around a pattern that it finds and that look like flags: a file
+    /// called `--output=x` is an option to `sort *`, and one called `@x` holds further words for `nm *`.
+    pub(super) fn with_names_like_flags(&mut self, words: &[Value]) -> Option<Vec<Value>> {
+        let may_be_flag = |word: &Value| {
+            let is_open = matches!(word.pieces().first(), Some(Piece::Glob)) || word.prefix().starts_with('-');
+            is_open && word.may_be_several() && !word.has_unknown()
+        };
+        if !words.iter().any(may_be_flag) {
+            return None;
+        }
+        let mut all = Vec::new();
+        for word in words {
+            // In which order the shell finds names depends on the language: before the others, or behind them.
+            let names = if may_be_flag(word) { self.names_like_flags(&word.shown()) } else { Vec::new() };
+            all.extend(names.iter().cloned());
+            all.push(word.clone());
+            all.extend(names);
+        }
+        Some(all)
+    }
+
+    fn names_like_flags(&mut self, pattern: &str) -> Vec<Value> {
+        let (first, rest) = pattern.split_at(pattern.find('/').unwrap_or(pattern.len()));
+        let mut found = Vec::new();
+        for folder in self.shell.folders.clone() {
+            let Folder::Known(folder) = folder else {
+                found.push(some_flag());
+                continue;
+            };
+            let listed = self.names_in(&folder);
+            if listed.all.len() >= MOST_NAMES {
+                found.push(some_flag());
+            }
+            let made = self.names_made_in(&folder);
+            let names = listed
+                .all
+                .iter()
+                .chain(&made)
+                .filter(|name| name.starts_with(SPECIAL_BEGINNINGS) && finds(first, name));
+            found.extend(names.map(|name| Value::text(format!("{name}{rest}"))));
+        }
+        found
+    }
+
     /// Returns the folders that the workspace and the home lie in, and the home.
     fn folders_above(&self) -> impl Iterator<Item = String> + use<> {
         let workspace = Path::new(&self.scene.workspace).ancestors().skip(1);
@@ -104,6 +151,13 @@ impl Walk<'_> {
         }
         self.listed.get(folder).cloned().unwrap_or_default()
     }
+}
+
+/// Returns some flag of which nothing is known.
+fn some_flag() -> Value {
+    let mut flag = Value::text("-");
+    flag.push(Piece::Unknown);
+    flag
 }
 
 /// Returns whether a pattern finds a name: a hidden one only where it says the dot.

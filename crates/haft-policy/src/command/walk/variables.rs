@@ -123,12 +123,22 @@ pub(super) fn matters(name: &str) -> bool {
 }
 
 impl Walk<'_> {
+    /// Tells what a program means that builds use: also `go env` starts the compiler that `CC` names.
+    fn tool(&mut self, value: &Value) {
+        self.suspect_text(value);
+        let program = value.known().and_then(|text| text.split_whitespace().next()).unwrap_or_default();
+        let is_of_the_system = ["/usr/", "/bin/", "/opt/"].iter().any(|folder| program.starts_with(folder));
+        if program.contains('/') && !is_of_the_system {
+            self.emit(Act::Path(Deed::Run, Value::text(program)));
+        }
+    }
+
     /// Tells what it means that a program gets a variable with one of these values.
     pub(super) fn environment(&mut self, name: &str, values: &[Value]) {
         match meaning(name) {
             Meaning::Data => {}
             Meaning::Script => self.scripts_in(name, values),
-            Meaning::Tool => values.iter().for_each(|value| self.suspect_text(value)),
+            Meaning::Tool => values.iter().for_each(|value| self.tool(value)),
             Meaning::Console => values.iter().filter(|value| !value.is_empty()).for_each(|value| {
                 self.emit(Act::ShellState(format!("let editors do what {name} says")));
                 self.deeper(|walk| walk.run_inline(Language::Console, value, None));

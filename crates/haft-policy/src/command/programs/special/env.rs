@@ -53,7 +53,7 @@ pub(super) fn read(words: &[Value]) -> Reading {
     }
     let mut rest = &words[at.min(words.len())..];
     while let Some((name, value)) = rest.first().and_then(assignment) {
-        reading.inner.push(variable(name, value));
+        set(&mut reading, &name, value);
         rest = &rest[1..];
     }
     if rest.is_empty() {
@@ -65,7 +65,7 @@ pub(super) fn read(words: &[Value]) -> Reading {
 }
 
 /// Takes `a-b=c` apart: for `env`, any word with `=` in it is a variable.
-fn assignment(word: &Value) -> Option<(String, Value)> {
+fn assignment(word: &Value) -> Option<(Value, Value)> {
     let mut name = Value::default();
     let mut pieces = word.pieces().iter();
     for piece in pieces.by_ref() {
@@ -80,9 +80,16 @@ fn assignment(word: &Value) -> Option<(String, Value)> {
         name.push(Piece::Text(last.to_owned()));
         let mut value = Value::text(first);
         pieces.cloned().for_each(|piece| value.push(piece));
-        return Some((name.shown(), value));
+        return Some((name, value));
     }
     None
+}
+
+fn set(reading: &mut Reading, name: &Value, value: Value) {
+    match name.known() {
+        Some(name) => reading.inner.push(variable(name.to_owned(), value)),
+        None => reading.acts.push(Act::Unknown("which variable it sets is known only when it runs".to_owned())),
+    }
 }
 
 /// bash takes variables of a certain name for functions.

@@ -1,6 +1,10 @@
 //! Names of programs, and programs with rules of their own.
 
+use super::super::row::Unnamed;
+use super::super::table::Table;
 use super::{by, shipped};
+use crate::command::examples::decision;
+use crate::decision::Decision;
 
 #[test]
 fn a_program_of_the_system_is_known_by_its_last_name() {
@@ -181,4 +185,17 @@ fn haft_may_be_asked_but_not_steered() {
     {
         assert!(shipped(steered).contains("Danger Haft"), "{steered}");
     }
+}
+
+#[test]
+fn every_row_asks_about_a_flag_that_its_author_has_not_checked() {
+    let rows = Table::shipped().rows().filter_map(Result::ok).filter(|row| row.traits.unnamed == Unnamed::Asked);
+    let commands: Vec<String> = rows
+        .flat_map(|row| &row.names)
+        .map(|name| format!("{} --a-flag-that-no-program-has=x", name.replace('+', " ")))
+        .collect();
+    let allowed: Vec<&String> = commands.iter().filter(|command| decision(command) == Decision::Allow).collect();
+
+    assert!(commands.len() > 1_000);
+    assert!(allowed.is_empty(), "{allowed:#?}");
 }

@@ -44,6 +44,36 @@ fn a_flag_that_is_not_listed_is_unknown_unless_any_is_harmless() {
 }
 
 #[test]
+fn a_flag_beyond_those_that_were_looked_at_is_asked_about_where_nothing_else_is() {
+    let rows =
+        "a\n  operands read\n  flags more -n --new\n  with -w operands replace\nb\n  flags more\n  does code x\n";
+    assert_eq!(by(rows, "a -n3 --new x"), "Read x");
+    assert_eq!(by(rows, "a -nx x"), "Read x; Unknown  \\ -x\\  of a is not in the table of programs");
+    assert_eq!(by(rows, "a --old x"), "Read x; Unknown  \\ --old\\  of a is not in the table of programs");
+    assert_eq!(by(rows, "a -wx y"), "Replace y");
+    assert_eq!(by(rows, "b --old"), "Code  x");
+}
+
+#[test]
+fn a_flag_of_the_program_is_known_behind_its_subcommand() {
+    let rows = "a\n  subcommands\n  flags more --quiet\na+b\n  flags more -n\n";
+    assert_eq!(by(rows, "a b -n --quiet"), "");
+    assert_eq!(by(rows, "a b -x"), "Unknown  \\ -x\\  of a b is not in the table of programs");
+    assert_eq!(by(rows, "a -x b"), "Unknown  \\ -x\\  of a is not in the table of programs");
+}
+
+#[test]
+fn a_program_that_loads_code_to_say_its_version_has_no_usage() {
+    assert_eq!(by("a\n  flags more\n  does code x\n  usage none\n", "a --version"), "Code  x");
+}
+
+#[test]
+fn a_word_that_names_a_file_or_what_is_fetched_is_both() {
+    let told = by("a\n  operands local\n", "a x");
+    assert!(told.starts_with("Read x; Fetch"), "{told}");
+}
+
+#[test]
 fn long_flags_take_their_value_behind_an_equals_sign_or_as_the_next_word() {
     let rows = "sort\n  operands read\n  value --output replace\n";
 
