@@ -11,6 +11,7 @@ mod argument;
 mod complaints;
 mod declared;
 mod doc;
+mod facade;
 mod function;
 mod key;
 mod options;
@@ -109,6 +110,14 @@ pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
     expand(options.into(), item.into()).unwrap_or_else(|error| error.to_compile_error()).into()
 }
 
+/// The same for users of the facade: the crate `haft` exports it as `haft::tool`, and the code that it writes names
+/// `::haft::contract` where that of [`macro@tool`] names `::haft_contract`.
+#[proc_macro_attribute]
+pub fn facade_tool(options: TokenStream, item: TokenStream) -> TokenStream {
+    let expanded = expand_through_facade(options.into(), item.into());
+    expanded.unwrap_or_else(|error| error.to_compile_error()).into()
+}
+
 fn expand(options: proc_macro2::TokenStream, item: proc_macro2::TokenStream) -> syn::Result<proc_macro2::TokenStream> {
     let mut complaints = Complaints::default();
     let options = Options::read(options, &mut complaints);
@@ -116,4 +125,11 @@ fn expand(options: proc_macro2::TokenStream, item: proc_macro2::TokenStream) -> 
     let declared = Declared::join(options, function, &mut complaints);
     complaints.into_result()?;
     Ok(write::tool(&declared))
+}
+
+fn expand_through_facade(
+    options: proc_macro2::TokenStream,
+    item: proc_macro2::TokenStream,
+) -> syn::Result<proc_macro2::TokenStream> {
+    Ok(facade::through_facade(expand(options, item)?))
 }

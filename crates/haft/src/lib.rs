@@ -1,0 +1,121 @@
+//! Build agents and guarded tools with one crate.
+//!
+//! A tool says what it would touch. haft judges that, asks where a rule says so, confines it, records it, and can undo
+//! it: for every call, whoever makes it.
+//!
+//! - [`tool`] makes a tool of an async function; [`prelude`] is the one import line of a tool file.
+//! - [`Toolbox`] runs guarded tools without a model: open a workspace, call, listen, undo.
+//! - [`Agent`](crate::agent::Agent) lets a model work with tools (feature `agent`).
+//! - [`mcp`] serves tools to MCP clients (feature `mcp`).
+//!
+//! A program that runs commands calls [`sandbox_launcher`] first in `main`: haft starts the program again as the launcher
+//! of its sandbox.
+//!
+//! ```
+//! use haft::prelude::*;
+//!
+//! /// Adds two whole numbers.
+//! #[haft::tool]
+//! async fn add(
+//!     /// First number.
+//!     a: i64,
+//!     /// Second number.
+//!     b: i64,
+//! ) -> Result<i64, ToolError> {
+//!     Ok(a + b)
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = std::env::temp_dir().join(format!("haft-doc-{}", std::process::id()));
+//! # std::fs::create_dir_all(&folder)?;
+//! # let runtime = haft::tokio_for_docs()?;
+//! # runtime.block_on(async {
+//! let toolbox = haft::Toolbox::builder().folder(&folder).state_folder(folder.join("state")).tool(Add).build()?;
+//! let result = toolbox.call("add", "{\"a\": 1, \"b\": 2}".to_owned()).await;
+//! assert_eq!(result.text(), "3");
+//! # std::fs::remove_dir_all(&folder)?;
+//! # Ok(()) })
+//! # }
+//! ```
+
+pub use haft_contract as contract;
+pub use haft_contract::call::{CallId, Origin, RawArguments, ToolCall};
+pub use haft_contract::dialect::Dialect;
+pub use haft_contract::error::ToolError;
+pub use haft_contract::result::{Did, Status, ToolResult};
+pub use haft_contract::spec::Spec;
+pub use haft_host::notices::Notices;
+pub use haft_host::toolbox::{OpenError, Toolbox, ToolboxBuilder};
+pub use haft_macros::facade_tool as tool;
+pub use haft_policy::policy::Mode;
+pub use haft_runtime::approval::{ApprovalRequest, Approver, Verdict};
+pub use haft_runtime::events::{Event, EventKind, Subscription, What};
+pub use haft_runtime::record;
+pub use haft_workspace::history::{HistoryError, TakenBack, Which};
+pub use tokio_util::sync::CancellationToken;
+
+#[cfg(feature = "agent")]
+pub use haft_agent::mock::{MockModel, MockRequest};
+#[cfg(feature = "agent")]
+pub use haft_host::agent::{Agent, AgentBuilder, AgentEvent, AgentEvents, Answer, Unfinished};
+#[cfg(feature = "agent")]
+pub use haft_host::model::Model;
+#[cfg(feature = "model")]
+pub use haft_host::model::{FromEnv, ModelNotFound};
+#[cfg(feature = "model")]
+pub use haft_model::client::Endpoint;
+#[cfg(feature = "sandbox")]
+pub use haft_sandbox::launcher as sandbox_launcher;
+
+/// The one import line of a tool file: `use haft::prelude::*;`.
+pub mod prelude {
+    pub use haft_contract::prelude::*;
+
+    #[cfg(feature = "model")]
+    pub use haft_host::model::FromEnv;
+}
+
+/// The turn loop: conversations, limits, answers that fit a schema, replies that were recorded.
+#[cfg(feature = "agent")]
+pub mod agent {
+    pub use haft_agent::instructions::{BasePrompt, Instructions, Words};
+    pub use haft_agent::outcome::Ended;
+    pub use haft_agent::output::OutputSchema;
+    pub use haft_agent::record::Record;
+    pub use haft_agent::recorded::RecordedModel;
+    pub use haft_agent::settings::Settings;
+    pub use haft_host::agent::Agent;
+    pub use haft_model::conversation::{Message, Part, Reply, Usage};
+    pub use haft_model::provider::LanguageModel;
+}
+
+/// Dialects: the built-in tools under the names and in the forms of another system.
+pub mod dialect {
+    pub use haft_contract::dialect::{Dialect, Outcome};
+    pub use haft_tools::dialect::{CheckedDialect, check, named};
+}
+
+/// The parts of a toolbox, for programs that assemble their own.
+pub mod host {
+    pub use haft_config::profile::Profile;
+    pub use haft_host::host::Host;
+    pub use haft_host::options::{BuiltIn, Options};
+    pub use haft_runtime::runtime::Runtime;
+    pub use haft_runtime::session::Session;
+}
+
+/// Replays of recorded sessions.
+#[cfg(feature = "model")]
+pub mod replay {
+    pub use haft_host::replay::compared::Compared;
+    pub use haft_host::replay::session_replay::{Beginning, ReplayEnd, ReplayOutput, SessionReplay};
+    pub use haft_host::session_records::SessionRecorder;
+}
+
+/// A server of the Model Context Protocol.
+#[cfg(feature = "mcp")]
+pub mod mcp {
+    pub use haft_mcp::asking::Asking;
+    pub use haft_mcp::serve::serve;
+    pub use haft_mcp::toolbox::{Workspace, open};
+}
