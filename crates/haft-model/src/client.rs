@@ -21,6 +21,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use haft_contract::BoxFuture;
+use haft_net::{HttpClient, Incoming, SendError};
 use secrecy::{ExposeSecret, SecretString};
 use tokio_util::sync::CancellationToken;
 
@@ -94,22 +95,17 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Makes a connection. Nothing is sent and nothing is looked at before the first request.
-    pub fn new(endpoint: Endpoint) -> Connection {
+    /// Makes a connection over an HTTP client, which knows the proxy where there is one. Nothing is sent and nothing is
+    /// looked at before the first request.
+    pub fn new(endpoint: Endpoint, client: HttpClient) -> Connection {
         let form: Box<dyn Form> = match endpoint.wire {
             Wire::Anthropic => Box::new(Anthropic),
             Wire::Responses => Box::new(Responses::default()),
             Wire::Chat => Box::new(Chat { quirks: endpoint.quirks }),
             Wire::Gemini => Box::new(Gemini),
         };
-        Connection { transport: Transport::new(endpoint.times.connect), form, endpoint, sight: Sight::default() }
-    }
-
-    /// Goes through a proxy, given as its address. Whether one is used for this endpoint is the caller's decision.
-    #[must_use]
-    pub fn through(mut self, proxy: impl Into<String>) -> Connection {
-        self.transport = self.transport.through(proxy.into());
-        self
+        let transport = Transport::new(client.connecting_within(endpoint.times.connect));
+        Connection { transport, form, endpoint, sight: Sight::default() }
     }
 
     /// Shows the model no images: a note says that they are there.
@@ -193,18 +189,17 @@ impl Connection {
         }
     }
 
-    async fn send(&self, body: Bytes, bounds: &Bounds<'_>) -> Result<reqwest::Response, Failure> {
-        let url = address::joined(&self.endpoint.base_url, &self.form.path(&self.endpoint.model))?;
-        let headers = self.form.headers(self.key());
-        let sending = self.transport.post(url, headers, body)?;
-        let response = bounds.hold(sending).await?.map_err(|error| self.unanswered(&error))?;
-        if response.status().is_success() {
+    async fn send(&self, body: Bytes, bounds: &Bounds<'_>) -> Result<Incoming, Failure> {
+        let address = address::joined(&self.endpoint.base_url, &self.form.path(&self.endpoint.model))?;
+        let sending = self.transport.post(address, self.form.headers(self.key()), body);
+        let response = bounds.hold(sending).await?.map_err(|error| self.unanswered(error))?;
+        if response.is_success() {
             return Ok(response);
         }
         Err(answer::refused(response, bounds).await)
     }
 
-    fn unanswered(&self, error: &reqwest::Error) -> Failure {
+    fn unanswered(&self, error: SendError) -> Failure {
         self.transport.failure(error, &self.endpoint)
     }
 

@@ -8,11 +8,12 @@ use haft_contract::door::{Permit, Receipt};
 use haft_contract::effect::{Effect, Host};
 use haft_contract::error::ToolError;
 use haft_contract::kinds::ErrorKind;
-use haft_contract::net::{Method, Net, Request, Response};
+use haft_contract::net::{Net, Request, Response};
 use reqwest::redirect::{Attempt, Policy};
 use reqwest::{Client, Url};
 
 use crate::failing::{told, too_late};
+use crate::method;
 use crate::names::Names;
 
 /// Most redirects that are followed.
@@ -53,7 +54,7 @@ impl HttpDoor {
     }
 
     async fn send(&self, request: &Request, (url, host): (Url, &str)) -> Result<Response, ToolError> {
-        let mut building = self.client()?.request(method(request.method), url).timeout(request.time);
+        let mut building = self.client()?.request(method::on_the_wire(request.method), url).timeout(request.time);
         for (name, value) in &request.headers {
             building = building.header(name, value);
         }
@@ -123,15 +124,4 @@ fn stays(attempt: Attempt<'_>) -> reqwest::redirect::Action {
     let place = |url: &Url| (url.host_str().map(str::to_owned), url.port_or_known_default(), url.scheme().to_owned());
     let is_same = attempt.previous().first().is_some_and(|first| place(first) == place(attempt.url()));
     if is_same && attempt.previous().len() <= MOST_REDIRECTS { attempt.follow() } else { attempt.stop() }
-}
-
-fn method(method: Method) -> reqwest::Method {
-    match method {
-        Method::Get => reqwest::Method::GET,
-        Method::Head => reqwest::Method::HEAD,
-        Method::Post => reqwest::Method::POST,
-        Method::Put => reqwest::Method::PUT,
-        Method::Patch => reqwest::Method::PATCH,
-        Method::Delete => reqwest::Method::DELETE,
-    }
 }

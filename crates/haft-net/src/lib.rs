@@ -1,20 +1,29 @@
-//! The door to the network: requests that are planned, bounded and kept to their host.
+//! The door to the network: requests of tools that are planned, bounded and kept to their host.
 //!
 //! A name is looked up by us, and only addresses of the whole world are connected to, so that no name of somebody else leads
 //! into the user's own network; the address that was judged is the one that is used. Proxies of the environment would look
 //! names up themselves, so they are not used. Cookies and sessions are not kept.
 //!
-//! The feature `otel` adds the way to a collector of spans, which is the user's own word and goes anywhere.
+//! Two clients have other rules, because the user's own words say where they go: [`HttpClient`] reaches a model provider
+//! or a server of tools, and with the feature `otel` `Collector` reaches a collector of spans. No other crate has an HTTP
+//! client: a crate that reaches the network receives one of these.
 //!
 //! Not here: deciding whether, and what a request is for.
 
+mod address;
 mod addresses;
+mod client;
 #[cfg(feature = "otel")]
 mod collector;
 mod door;
 mod failing;
+mod method;
 mod names;
+mod send_error;
 
+pub use address::Address;
+pub use client::{Headers, HttpClient, Incoming, Outgoing};
 #[cfg(feature = "otel")]
 pub use collector::{Collector, Trouble};
 pub use door::HttpDoor;
+pub use send_error::{Hop, SendError};

@@ -25,7 +25,8 @@ const DRIVE: &str = "crates/haft-runtime/src/runtime.rs";
 const DRAWERS: [&str; 10] =
     ["common", "core", "helper", "helpers", "manager", "managers", "misc", "types", "util", "utils"];
 
-const CRATES: [&str; 15] = [
+const CRATES: [&str; 16] = [
+    "haft",
     "haft-agent",
     "haft-cli",
     "haft-config",
@@ -44,15 +45,21 @@ const CRATES: [&str; 15] = [
 ];
 
 /// Crates of others that only some of ours may use in what is built for users.
-const KEPT_IN: [(&str, &[&str]); 7] = [
+const KEPT_IN: [(&str, &[&str]); 8] = [
     ("anstream", &["haft-cli"]),
     ("clap", &["haft-cli"]),
     ("grep-searcher", &["haft-workspace"]),
     ("ignore", &["haft-workspace"]),
+    ("opentelemetry-http", &["haft-net"]),
     ("opentelemetry_sdk", &["haft-host"]),
-    ("reqwest", &["haft-mcp", "haft-model", "haft-net"]),
+    ("reqwest", &["haft-net"]),
     ("rmcp", &["haft-mcp"]),
 ];
+
+/// The HTTP client, and who depends on it: `haft-net`, and the trait through which the exporter of spans receives a client
+/// from `haft-net`. A crate of others that brings the client along, as by a feature, would be a way past `haft-net`.
+const HTTP_CLIENT: (&str, &[&str]) = ("reqwest", &["haft-net", "opentelemetry-http"]);
+const LOCK_FILE: &str = "Cargo.lock";
 
 /// Crates with a `clippy.toml` of their own, and how the reasons begin that do not hold for them.
 const DOORS: [(&str, &[&str]); 5] = [
@@ -113,6 +120,11 @@ fn crates_use_each_other_only_along_the_arrows() {
 #[test]
 fn crates_of_others_stay_where_they_belong() {
     assert_tidy(&strayed_dependencies(&REPOSITORY));
+}
+
+#[test]
+fn one_crate_has_the_http_client() {
+    assert_tidy(&hidden_clients(&REPOSITORY));
 }
 
 #[test]
@@ -242,20 +254,23 @@ fn arrows(name: &str) -> Option<BTreeSet<&'static str>> {
     let allowed: &[&str] = match name {
         "haft-contract" => &["haft-macros"],
         "haft-macros" => &[],
-        "haft-policy" | "haft-workspace" | "haft-sandbox" | "haft-net" | "haft-model" => &["haft-contract"],
+        "haft-policy" | "haft-workspace" | "haft-sandbox" | "haft-net" => &["haft-contract"],
+        "haft-model" => &["haft-contract", "haft-net"],
         "haft-runtime" | "haft-tools" => &["haft-contract", "haft-policy"],
         "haft-agent" => &["haft-contract", "haft-runtime", "haft-model"],
-        "haft-mcp" => &["haft-contract", "haft-host", "haft-runtime"],
-        "haft-host" => {
-            let above = ["haft-cli", "haft-host", "haft-mcp", "haft-testkit"];
-            return Some(CRATES.into_iter().filter(|name| !above.contains(name)).collect());
-        }
+        "haft-mcp" => &["haft-contract", "haft-host", "haft-net", "haft-runtime"],
+        "haft-host" => return Some(all_but(&["haft", "haft-cli", "haft-host", "haft-mcp", "haft-testkit"])),
+        "haft" => return Some(all_but(&["haft", "haft-cli", "haft-testkit"])),
         "haft-config" => &["haft-contract", "haft-policy", "haft-workspace"],
         "haft-cli" => &CRATES,
-        "haft-testkit" => return Some(CRATES.into_iter().filter(|name| *name != "haft-cli").collect()),
+        "haft-testkit" => return Some(all_but(&["haft-cli"])),
         _ => return None,
     };
     Some(allowed.iter().copied().collect())
+}
+
+fn all_but(above: &[&str]) -> BTreeSet<&'static str> {
+    CRATES.into_iter().filter(|name| !above.contains(name)).collect()
 }
 
 fn wrong_arrows(files: &[Source]) -> Vec<Offence> {
@@ -297,6 +312,21 @@ fn strayed_dependencies(files: &[Source]) -> Vec<Offence> {
         }
     }
     offences
+}
+
+/// Names every package of the lock file that depends on the HTTP client and is not known to.
+fn hidden_clients(files: &[Source]) -> Vec<Offence> {
+    let (client, known) = HTTP_CLIENT;
+    let Some(lock) = files.iter().find(|source| source.path == LOCK_FILE) else {
+        return vec![Offence::new(LOCK_FILE, 1, "the file is gone", "restore it: it says what is built")];
+    };
+    let users = lock.packages_that_use(client).into_iter().filter(|name| !known.contains(&name.as_str()));
+    let offence = |name: String| {
+        let line = lock.line_with(&format!("name = \"{name}\""));
+        let fix = "take the client of haft-net, and build the other crate without its own";
+        lock.offence(line, format!("{name} brings {client} along"), fix)
+    };
+    users.map(offence).collect()
 }
 
 /// A crate's own `clippy.toml` replaces the root one, so what still holds has to be repeated.

@@ -9,6 +9,7 @@ use haft_agent::record::Unrecorded;
 use haft_model::client::{Connection, Endpoint, Times};
 use haft_model::quirks::Quirks;
 use haft_model::wire::Wire;
+use haft_net::HttpClient;
 use haft_testkit::scene::Scene;
 use haft_testkit::scripted_model::{Asked, Expect, Fault, Part, RetryAfter, Said, Script, ScriptedModel, Stop, Turn};
 use serde_json::json;
@@ -67,7 +68,7 @@ pub async fn play(scene: &Scene, wire: Wire, script: Script, times: Times) -> Pl
     let base_url = model.base_url(wire);
     let quirks = Quirks::of(&base_url);
     let endpoint = Endpoint { wire, base_url, model: ScriptedModel::NAME.into(), key: None, quirks, times };
-    let (connection, session) = (Connection::new(endpoint), scene.another_session("one of many"));
+    let (connection, session) = (Connection::new(endpoint, HttpClient::new()), scene.another_session("one of many"));
     let agent = Agent::new(scene.runtime(), &session, &connection, &Unrecorded);
     let (_, worked) = run(agent, usize::MAX).await;
     let misfits = model.take_misfits();

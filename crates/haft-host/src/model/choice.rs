@@ -20,6 +20,7 @@ use haft_config::settings::Settings;
 use haft_model::client::{Connection, Endpoint, Times};
 use haft_model::quirks::{Quirks, Server};
 use haft_model::wire::Wire;
+use haft_net::HttpClient;
 use tokio_util::sync::CancellationToken;
 
 use crate::bounded_text::{one_line_of, paragraph};
@@ -359,18 +360,18 @@ impl Place {
 /// anything is begun.
 pub fn way_to(base_url: &str) -> anyhow::Result<Option<String>> {
     let Some(proxy) = proxy_for(base_url)? else { return Ok(None) };
-    if let Err(why) = Connection::check_proxy(&proxy.address) {
+    if let Err(why) = HttpClient::check_proxy(&proxy.address) {
         bail!("{} is no address of a proxy: {why}; give it as http://HOST:PORT, or unset it", proxy.from);
     }
     Ok(Some(proxy.address))
 }
 
 fn connection(endpoint: Endpoint, proxy: Option<String>) -> Connection {
-    let connection = Connection::new(endpoint);
-    match proxy {
-        Some(proxy) => connection.through(proxy),
-        None => connection,
-    }
+    let client = match proxy {
+        Some(proxy) => HttpClient::new().through(proxy),
+        None => HttpClient::new(),
+    };
+    Connection::new(endpoint, client)
 }
 
 /// Finds the key that `key_env` names. What stands there may be the key itself, so it is repeated only where it looks as

@@ -1,9 +1,9 @@
 //! Where a request goes: the base address that people write, and the path of the form.
 
-use reqwest::Url;
+use haft_net::Address;
 
+use super::Endpoint;
 use super::again::Failure;
-use super::{Connection, Endpoint};
 use crate::provider::ModelErrorKind;
 
 /// Versions that stand at the front of a form's path, or at the end of a base address.
@@ -16,26 +16,14 @@ impl Endpoint {
     }
 }
 
-impl Connection {
-    /// Says what is wrong with the address of a proxy through which no request can go. It may have a password in it, so
-    /// it is not repeated.
-    pub fn check_proxy(address: &str) -> Result<(), String> {
-        let url = Url::parse(address).map_err(|error| error.to_string())?;
-        match url.scheme() {
-            "http" | "https" => Ok(()),
-            scheme => Err(format!("it begins with {scheme:?}, which is not spoken")),
-        }
-    }
-}
-
 /// Joins the two. People write the version at the end of the address, or leave it out: it is there once.
-pub(super) fn joined(base: &str, path: &str) -> Result<Url, Failure> {
+pub(super) fn joined(base: &str, path: &str) -> Result<Address, Failure> {
     let unusable = |what: String| {
         Failure::because(ModelErrorKind::BadRequest, what)
             .final_with("give it as http:// or https:// with a host, up to the path of the wire")
     };
     let trimmed = base.trim().trim_end_matches('/');
-    let parsed = Url::parse(trimmed).map_err(|error| unusable(format!("The base URL cannot be used: {error}.")))?;
+    let parsed = Address::parse(trimmed).map_err(|error| unusable(format!("The base URL cannot be used: {error}.")))?;
     if !matches!(parsed.scheme(), "http" | "https") {
         return Err(unusable(format!("The base URL begins with {:?}, which is not spoken.", parsed.scheme())));
     }
@@ -46,15 +34,15 @@ pub(super) fn joined(base: &str, path: &str) -> Result<Url, Failure> {
         None if parsed.path() == "/" => format!("{trimmed}/v1{path}"),
         _ => format!("{trimmed}{path}"),
     };
-    Url::parse(&full).map_err(|error| unusable(format!("The base URL cannot be used: {error}.")))
+    Address::parse(&full).map_err(|error| unusable(format!("The base URL cannot be used: {error}.")))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Connection, Endpoint, joined};
+    use super::{Endpoint, joined};
 
     fn check(base: &str, path: &str, expected: &str) {
-        let url = joined(base, path).map_or_else(|failure| failure.error.what, |url| url.to_string());
+        let url = joined(base, path).map_or_else(|failure| failure.error.what, |url| url.as_str().to_owned());
         assert_eq!(url, expected);
     }
 
@@ -78,10 +66,6 @@ mod tests {
         }
         for unusable in ["http://h:99999/v1", "http://[::1%25lo]/v1", "http://xn--/v1", "ftp://h", "http://", "h:1"] {
             assert!(Endpoint::check_base_url(unusable).is_err(), "{unusable}");
-        }
-        assert_eq!(Connection::check_proxy("HTTP://user:pass@proxy:3128"), Ok(()));
-        for unusable in ["http://proxy:99999", "socks5://proxy:1080", "http://", "proxy"] {
-            assert!(Connection::check_proxy(unusable).is_err(), "{unusable}");
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::time::{Duration, SystemTime};
 
-use reqwest::header::HeaderMap;
+use haft_net::Headers;
 
 use super::Times;
 use super::moment::{moment, span};
@@ -163,8 +163,8 @@ fn back_off(tried: u32, first: Duration) -> Duration {
 
 /// Returns how long the provider wants to be left alone, by the headers of its answer. A moment that is over says nothing:
 /// its clock or ours is wrong, and to ask at once would be what it does not want.
-pub(super) fn asked_in(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
-    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+pub(super) fn asked_in(headers: &Headers, now: SystemTime) -> Option<Duration> {
+    let text = |name: &str| headers.text(name).map(str::trim);
     let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
     let seconds = |number: f64| Duration::try_from_secs_f64(number.max(0.0)).unwrap_or(Duration::MAX);
     // A date has whole seconds, so one that is just over is now.
@@ -204,7 +204,7 @@ fn sentence(words: &str) -> String {
 mod tests {
     use std::time::{Duration, SystemTime};
 
-    use reqwest::header::{HeaderMap, HeaderName};
+    use haft_net::Headers;
 
     use super::super::Times;
     use super::{Failure, LONGEST_WORDS, Tried, asked_in};
@@ -216,10 +216,7 @@ mod tests {
     }
 
     fn check(headers: &[(&'static str, &str)], expected: Option<u64>) {
-        let headers: HeaderMap = headers
-            .iter()
-            .map(|(name, value)| (HeaderName::from_static(name), value.parse().expect("a value")))
-            .collect();
+        let headers: Headers = headers.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_794_812_400); // 2026-11-16 07:00:00
         assert_eq!(asked_in(&headers, now), expected.map(Duration::from_millis), "{headers:?}");
     }

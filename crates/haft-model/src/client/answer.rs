@@ -4,15 +4,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
 use bytes::{Bytes, BytesMut};
-use reqwest::Response;
-use reqwest::header::HeaderMap;
+use haft_net::{Headers, Incoming, SendError};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::Times;
 use super::advice::asked_in_body;
 use super::again::{Failure, asked_in};
-use super::transport::causes;
 use crate::conversation::Reply;
 use crate::form::{Progress, Reading};
 use crate::provider::{Heard, ModelError, ModelErrorKind, Piece};
@@ -121,8 +119,8 @@ impl<'a> Answering<'a> {
 
     /// Reads an answer with status 200 to its end. What it is shows in its first character: servers do not always keep
     /// to the type they name, and some send one JSON text where a stream was asked for.
-    pub(super) async fn read(&mut self, mut response: Response, bounds: &Bounds<'_>) -> Result<(), Failure> {
-        if let Some(packing) = packing_of(response.headers()) {
+    pub(super) async fn read(&mut self, mut response: Incoming, bounds: &Bounds<'_>) -> Result<(), Failure> {
+        if let Some(packing) = packing_of(&response.headers()) {
             return Err(packed(&packing));
         }
         let mut first = BytesMut::new();
@@ -145,7 +143,7 @@ impl<'a> Answering<'a> {
         }
     }
 
-    async fn read_stream(&mut self, first: Bytes, mut response: Response, bounds: &Bounds<'_>) -> Result<(), Failure> {
+    async fn read_stream(&mut self, first: Bytes, mut response: Incoming, bounds: &Bounds<'_>) -> Result<(), Failure> {
         let mut decoder = Decoder::default();
         let mut length = first.len();
         let mut chunk = first;
@@ -201,7 +199,7 @@ impl<'a> Answering<'a> {
     async fn read_whole(
         &mut self,
         mut body: BytesMut,
-        mut response: Response,
+        mut response: Incoming,
         bounds: &Bounds<'_>,
     ) -> Result<(), Failure> {
         while let Some(chunk) = next(&mut response, bounds).await? {
@@ -237,9 +235,8 @@ fn web_page(body: &[u8]) -> Failure {
 }
 
 /// Returns how an answer is packed, as its headers say.
-pub(super) fn packing_of(headers: &HeaderMap) -> Option<String> {
-    let said = headers.get("content-encoding")?;
-    let said = String::from_utf8_lossy(said.as_bytes()).trim().to_ascii_lowercase();
+pub(super) fn packing_of(headers: &Headers) -> Option<String> {
+    let said = headers.lossy("content-encoding")?.trim().to_ascii_lowercase();
     Some(said.chars().take(40).collect()).filter(|packing: &String| !matches!(packing.as_str(), "" | "identity"))
 }
 
@@ -249,19 +246,20 @@ pub(super) fn packed(packing: &str) -> Failure {
         .final_with("switch that off in the server, or in the gateway before it")
 }
 
-async fn next(response: &mut Response, bounds: &Bounds<'_>) -> Result<Option<Bytes>, Failure> {
+async fn next(response: &mut Incoming, bounds: &Bounds<'_>) -> Result<Option<Bytes>, Failure> {
     let chunk = bounds.hold(response.chunk()).await?;
-    chunk.map_err(|error| broken(format!("The stream of the provider broke off: {}.", causes(&error))))
+    let why = |error: &SendError| error.why().unwrap_or("no reason is known").to_owned();
+    chunk.map_err(|error| broken(format!("The stream of the provider broke off: {}.", why(&error))))
 }
 
-async fn drained(response: &mut Response) {
+async fn drained(response: &mut Incoming) {
     while let Ok(Some(_)) = response.chunk().await {}
 }
 
 /// Reads an answer with another status than 200.
-pub(super) async fn refused(mut response: Response, bounds: &Bounds<'_>) -> Failure {
-    let status = response.status().as_u16();
-    let headers = std::mem::take(response.headers_mut());
+pub(super) async fn refused(mut response: Incoming, bounds: &Bounds<'_>) -> Failure {
+    let status = response.status();
+    let headers = response.headers();
     let mut body = BytesMut::new();
     let words = words_of(&mut response, &mut body, bounds);
     match tokio::time::timeout(LONGEST_WAIT_FOR_WORDS, words).await {
@@ -272,20 +270,20 @@ pub(super) async fn refused(mut response: Response, bounds: &Bounds<'_>) -> Fail
     // What is packed has no words for anybody.
     let body = if packing_of(&headers).is_some() { BytesMut::new() } else { body };
     let body = String::from_utf8_lossy(&body);
-    if response.status().is_redirection() {
-        let elsewhere = headers.get("location").and_then(|place| place.to_str().ok()).unwrap_or("another address");
+    if response.is_redirection() {
+        let elsewhere = headers.text("location").unwrap_or("another address");
         let elsewhere = elsewhere.split(['?', '#']).next().unwrap_or_default();
         let what = format!("The provider sends on to {elsewhere}, with status {status}.");
         return Failure::because(ModelErrorKind::BadRequest, what)
             .final_with("use that address as base URL if it is right");
     }
-    let says_no = headers.get("x-should-retry").is_some_and(|value| value == "false");
+    let says_no = headers.text("x-should-retry") == Some("false");
     let asked = asked_in(&headers, SystemTime::now()).or_else(|| asked_in_body(&body));
     Failure::new(crate::refused::refused(status, &body)).asked(asked, says_no)
 }
 
 /// Reads the words of a refusal, as far as they come.
-async fn words_of(response: &mut Response, body: &mut BytesMut, bounds: &Bounds<'_>) -> Result<(), Failure> {
+async fn words_of(response: &mut Incoming, body: &mut BytesMut, bounds: &Bounds<'_>) -> Result<(), Failure> {
     while body.len() < LONGEST_REFUSAL {
         match next(response, bounds).await? {
             Some(chunk) => body.extend_from_slice(&chunk),

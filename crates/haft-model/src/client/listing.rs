@@ -37,17 +37,17 @@ impl Connection {
             Wire::Responses | Wire::Chat => "/models",
             Wire::Gemini => "/v1beta/models?pageSize=1000",
         };
-        let url = address::joined(&self.endpoint.base_url, path)?;
-        let sending = self.transport.get(url, self.form.headers(self.key()))?;
-        let mut response = bounds.hold(sending).await?.map_err(|error| self.unanswered(&error))?;
-        if !response.status().is_success() {
+        let address = address::joined(&self.endpoint.base_url, path)?;
+        let sending = self.transport.get(address, self.form.headers(self.key()));
+        let mut response = bounds.hold(sending).await?.map_err(|error| self.unanswered(error))?;
+        if !response.is_success() {
             return Err(answer::refused(response, bounds).await);
         }
-        if let Some(packing) = answer::packing_of(response.headers()) {
+        if let Some(packing) = answer::packing_of(&response.headers()) {
             return Err(answer::packed(&packing));
         }
         let mut body = BytesMut::new();
-        while let Some(chunk) = bounds.hold(response.chunk()).await?.map_err(|error| self.unanswered(&error))? {
+        while let Some(chunk) = bounds.hold(response.chunk()).await?.map_err(|error| self.unanswered(error))? {
             body.extend_from_slice(&chunk);
             if body.len() > LONGEST_LIST {
                 return Err(no_list());

@@ -1,16 +1,8 @@
-//! The HTTP client, built when it is first needed.
-//!
-//! Trust in certificates costs several milliseconds to set up, so a plain `http` address gets a client that trusts
-//! nobody: it could not speak `https` if it wanted to. Redirects are not followed: they would carry the key to an
-//! address that nobody named.
-
-use std::error::Error as _;
-use std::sync::OnceLock;
-use std::time::Duration;
+//! Sends the requests of a connection, and says why one got no answer.
 
 use bytes::Bytes;
-use reqwest::header::{HeaderName, HeaderValue};
-use reqwest::{Client, Proxy, RequestBuilder, Url, redirect};
+use haft_contract::net::Method;
+use haft_net::{Address, Hop, HttpClient, Incoming, Outgoing, SendError};
 
 use super::Endpoint;
 use super::again::Failure;
@@ -18,125 +10,76 @@ use crate::provider::ModelErrorKind;
 
 /// The HTTP client of a connection.
 pub(super) struct Transport {
-    connect: Duration,
-    proxy: Option<String>,
-    client: OnceLock<Client>,
+    client: HttpClient,
 }
 
 impl Transport {
-    pub(super) fn new(connect: Duration) -> Transport {
-        Transport { connect, proxy: None, client: OnceLock::new() }
+    pub(super) fn new(client: HttpClient) -> Transport {
+        Transport { client }
     }
 
-    /// Goes through a proxy.
-    pub(super) fn through(self, proxy: String) -> Transport {
-        Transport { proxy: Some(proxy), client: OnceLock::new(), ..self }
-    }
-
-    /// Makes a request, and returns what sends it.
-    pub(super) fn post(
+    /// Sends a body.
+    pub(super) async fn post(
         &self,
-        url: Url,
-        headers: Vec<(&'static str, String)>,
+        address: Address,
+        mut headers: Vec<(&'static str, String)>,
         body: Bytes,
-    ) -> Result<impl Future<Output = reqwest::Result<reqwest::Response>> + use<>, Failure> {
-        let request = self.client(&url)?.post(url).header("content-type", "application/json");
-        let request = request.header("accept", "text/event-stream, application/json").body(body);
-        Ok(with_headers(request, headers)?.send())
+    ) -> Result<Incoming, SendError> {
+        headers.push(("content-type", "application/json".to_owned()));
+        headers.push(("accept", "text/event-stream, application/json".to_owned()));
+        self.client.send(Outgoing { method: Method::Post, address, headers, body }).await
     }
 
-    /// Asks for what lies at an address, and returns what sends that.
-    pub(super) fn get(
+    /// Asks for what lies at an address.
+    pub(super) async fn get(
         &self,
-        url: Url,
-        headers: Vec<(&'static str, String)>,
-    ) -> Result<impl Future<Output = reqwest::Result<reqwest::Response>> + use<>, Failure> {
-        let request = self.client(&url)?.get(url).header("accept", "application/json");
-        Ok(with_headers(request, headers)?.send())
+        address: Address,
+        mut headers: Vec<(&'static str, String)>,
+    ) -> Result<Incoming, SendError> {
+        headers.push(("accept", "application/json".to_owned()));
+        self.client.send(Outgoing { method: Method::Get, address, headers, body: Bytes::new() }).await
     }
 
     /// Says why a request got no answer, without its address: there may be a key in it.
-    pub(super) fn failure(&self, error: &reqwest::Error, endpoint: &Endpoint) -> Failure {
-        let proxy = self.proxy.as_deref().map(place);
+    pub(super) fn failure(&self, error: SendError, endpoint: &Endpoint) -> Failure {
+        let proxy = self.client.proxy();
         let place = place(&endpoint.base_url);
         // On the way through a proxy it is not always known who failed; that there is one is.
         let way = proxy.as_ref().map(|proxy| format!(" through the proxy {proxy}")).unwrap_or_default();
-        if error.is_timeout() && error.is_connect() {
-            let seconds = endpoint.times.connect.as_secs_f64();
-            return unreachable(format!("Nobody answered at {place}{way} within {seconds} s."));
-        }
-        let why = causes(error);
-        if !error.is_connect() {
-            return Failure::because(
-                ModelErrorKind::Broken,
-                format!("{place}{way} broke off before it answered: {why}."),
-            );
-        }
-        if let Some(proxy) = proxy.filter(|_| is_of_first_connection(error)) {
-            return Failure::because(
-                ModelErrorKind::Unreachable,
-                format!("The proxy {proxy} cannot be reached: {why}."),
-            )
-            .advising("check the proxy that the environment names, or name the host in NO_PROXY");
-        }
-        let failure = unreachable(format!("{place} cannot be reached{way}: {why}."));
-        // What rustls says when plain text comes where it begins to speak.
-        if why.contains("InvalidContentType") {
-            return failure.advising("write http:// in the base URL: the server there has no TLS");
-        }
-        failure
-    }
-
-    fn client(&self, url: &Url) -> Result<&Client, Failure> {
-        if let Some(client) = self.client.get() {
-            return Ok(client);
-        }
-        let client = self.built(url)?;
-        Ok(self.client.get_or_init(|| client))
-    }
-
-    fn built(&self, url: &Url) -> Result<Client, Failure> {
-        let mut builder = Client::builder().connect_timeout(self.connect).redirect(redirect::Policy::none()).no_proxy();
-        let is_plain =
-            |address: &str| address.split_once("://").is_some_and(|(scheme, _)| scheme.eq_ignore_ascii_case("http"));
-        if is_plain(url.as_str()) && self.proxy.as_deref().is_none_or(is_plain) {
-            builder = builder.tls_certs_only([]);
-        }
-        if let Some(proxy) = &self.proxy {
-            let proxy = Proxy::all(proxy).map_err(|_| {
+        match error {
+            SendError::BadHeader { name } => {
+                let what = format!("The header {name:?} would have characters that no header can carry.");
+                Failure::because(ModelErrorKind::NotAdmitted, what)
+                    .final_with("check the key for line ends and other characters that are not its own")
+            }
+            SendError::BadProxy => {
                 Failure::because(ModelErrorKind::Unreachable, "The address of the proxy cannot be used.")
                     .final_with("give it as http:// or https:// with a host")
-            })?;
-            builder = builder.proxy(proxy);
+            }
+            SendError::NoClient { why } => {
+                let what = format!("The HTTP client cannot be set up: {why}.");
+                Failure::because(ModelErrorKind::Unreachable, what).final_with("check the certificates of this machine")
+            }
+            SendError::ConnectTimedOut => {
+                let seconds = endpoint.times.connect.as_secs_f64();
+                unreachable(format!("Nobody answered at {place}{way} within {seconds} s."))
+            }
+            SendError::BrokeOff { why } => {
+                let what = format!("{place}{way} broke off before it answered: {why}.");
+                Failure::because(ModelErrorKind::Broken, what)
+            }
+            SendError::NotConnected { hop, why } => match (proxy, hop) {
+                (Some(proxy), Hop::First) => {
+                    let what = format!("The proxy {proxy} cannot be reached: {why}.");
+                    Failure::because(ModelErrorKind::Unreachable, what)
+                        .advising("check the proxy that the environment names, or name the host in NO_PROXY")
+                }
+                (_, Hop::PlainText) => unreachable(format!("{place} cannot be reached{way}: {why}."))
+                    .advising("write http:// in the base URL: the server there has no TLS"),
+                (_, Hop::First | Hop::Beyond) => unreachable(format!("{place} cannot be reached{way}: {why}.")),
+            },
         }
-        builder.build().map_err(|error| {
-            let what = format!("The HTTP client cannot be set up: {}.", causes(&error));
-            Failure::because(ModelErrorKind::Unreachable, what).final_with("check the certificates of this machine")
-        })
     }
-}
-
-/// Adds what carries the key, and who asks.
-fn with_headers(mut request: RequestBuilder, headers: Vec<(&'static str, String)>) -> Result<RequestBuilder, Failure> {
-    for (name, value) in headers {
-        let Ok(mut value) = HeaderValue::from_str(&value) else {
-            let what = format!("The header {name:?} would have characters that no header can carry.");
-            let failure = Failure::because(ModelErrorKind::NotAdmitted, what);
-            return Err(failure.final_with("check the key for line ends and other characters that are not its own"));
-        };
-        // What is sensitive is not shown by anybody's debugging output.
-        value.set_sensitive(true);
-        request = request.header(HeaderName::from_static(name), value);
-    }
-    // Who is asked for nothing may pack as it likes.
-    let request = request.header("accept-encoding", "identity");
-    Ok(request.header("user-agent", concat!("haft/", env!("CARGO_PKG_VERSION"))))
-}
-
-/// Says whether nobody was reached at all: what fails behind a proxy has other words of the client around it.
-fn is_of_first_connection(error: &reqwest::Error) -> bool {
-    let mut causes = std::iter::successors(error.source(), |&cause| cause.source());
-    causes.any(|cause| cause.to_string().starts_with("tcp connect error") || cause.to_string().starts_with("dns error"))
 }
 
 fn unreachable(what: String) -> Failure {
@@ -146,16 +89,5 @@ fn unreachable(what: String) -> Failure {
 
 /// Returns scheme, host and port of an address, and nothing else of it.
 fn place(base_url: &str) -> String {
-    let Ok(url) = Url::parse(base_url.trim()) else { return "the provider".to_owned() };
-    let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
-    format!("{}://{}{port}", url.scheme(), url.host_str().unwrap_or_default())
-}
-
-/// Returns the innermost cause of an error: those around it say only that there was one.
-pub(super) fn causes(error: &reqwest::Error) -> String {
-    let mut innermost: &dyn std::error::Error = error;
-    while let Some(source) = innermost.source() {
-        innermost = source;
-    }
-    if error.source().is_none() { "no reason is known".to_owned() } else { innermost.to_string() }
+    Address::parse(base_url.trim()).map_or_else(|_| "the provider".to_owned(), |address| address.place())
 }

@@ -9,6 +9,7 @@ use haft_model::lower::{LoweredList, Offered, Provider, lower_all};
 use haft_model::provider::{LanguageModel, ModelError, Piece, Request};
 use haft_model::quirks::Quirks;
 use haft_model::wire::Wire;
+use haft_net::HttpClient;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -108,7 +109,7 @@ pub fn tools(wire: Wire) -> LoweredList {
 
 /// Asks once, with nobody who stops it.
 pub async fn ask(endpoint: Endpoint, messages: &[Message]) -> Outcome {
-    ask_until(&Connection::new(endpoint), messages, &CancellationToken::new(), |_| {}).await
+    ask_until(&Connection::new(endpoint, HttpClient::new()), messages, &CancellationToken::new(), |_| {}).await
 }
 
 /// Asks a connection; each piece that is told is also shown to `seen`.

@@ -4,6 +4,7 @@ use haft_model::client::Connection;
 use haft_model::effort::Effort;
 use haft_model::provider::{LanguageModel, Request};
 use haft_model::wire::Wire;
+use haft_net::HttpClient;
 use tokio_util::sync::CancellationToken;
 
 use crate::conversation::{endpoint, said, tools};
@@ -28,7 +29,9 @@ async fn how_much_to_think_is_said_in_published_types() {
                 let (instructions, effort) = ("Be brief.", Some(effort));
                 let request =
                     Request { instructions, tools: &tools, messages: &messages, most_tokens, effort, must_call: false };
-                let _ = Connection::new(endpoint).reply(&request, &|_| {}, &CancellationToken::new()).await;
+                let _ = Connection::new(endpoint, HttpClient::new())
+                    .reply(&request, &|_| {}, &CancellationToken::new())
+                    .await;
                 published::check(wire, &server.asked()[0].body);
             }
         }

@@ -6,6 +6,7 @@ use haft_model::client::{Connection, Times};
 use haft_model::conversation::Stop;
 use haft_model::provider::ModelErrorKind;
 use haft_model::wire::Wire;
+use haft_net::HttpClient;
 use tokio_util::sync::CancellationToken;
 
 use crate::conversation::{KEY, Outcome, ask, ask_until, endpoint, endpoint_at, said};
@@ -138,7 +139,7 @@ async fn a_stream_may_be_cut_at_every_seventh_byte() {
         let server = Server::start(faults.chain([Answered::stream(stream)])).await;
         let mut endpoint = endpoint(wire, &server);
         endpoint.times = Times { back_off: Duration::ZERO, ..endpoint.times };
-        let connection = Connection::new(endpoint);
+        let connection = Connection::new(endpoint, HttpClient::new());
         let mut left = places.len();
         while left > 0 {
             let before = server.asked().len();
@@ -217,7 +218,7 @@ async fn a_model_that_refuses_to_be_asked_for_its_thoughts_is_asked_without() {
     let words = r#"{"error":{"message":"Encrypted content is not supported with this model.","param":"include"}}"#;
     let refusal = || Answered::with("400 Bad Request", &[], words);
     let server = Server::start([refusal(), Answered::stream(RESPONSES)]).await;
-    let connection = Connection::new(endpoint(Wire::Responses, &server));
+    let connection = Connection::new(endpoint(Wire::Responses, &server), HttpClient::new());
     for _ in 0..2 {
         let outcome = ask_until(&connection, &[said("Hello?")], &CancellationToken::new(), |_| {}).await;
         assert_eq!((outcome.text().as_str(), outcome.pauses().len()), (WHOLE, 0));

@@ -5,6 +5,7 @@ use haft_model::conversation::{Answer, Call, Image, Message, Native, Part, Reply
 use haft_model::provider::LanguageModel;
 use haft_model::quirks::{Quirks, Server as Known};
 use haft_model::wire::Wire;
+use haft_net::HttpClient;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -73,7 +74,7 @@ async fn each_form_sends_images_in_its_own_way() {
         let server = Server::start([Answered::with("404 Not Found", &[], "")]).await;
         let name = format!("images_{}_{model}", wire.name());
         let endpoint = Endpoint { model, quirks, ..endpoint(wire, &server) };
-        ask_over(&Connection::new(endpoint), &conversation()).await;
+        ask_over(&Connection::new(endpoint, HttpClient::new()), &conversation()).await;
         let asked = server.asked().remove(0);
         if matches!(wire, Wire::Anthropic | Wire::Responses) {
             published::check(wire, &asked.body);
@@ -114,7 +115,7 @@ async fn who_sees_nothing_is_asked_again_without_and_never_shown_an_image_again(
     for wire in Wire::ALL {
         for (status, words) in refusals {
             let server = Server::start([refusal(status, words), refusal("404 Not Found", "No such model.")]).await;
-            let connection = Connection::new(endpoint(wire, &server));
+            let connection = Connection::new(endpoint(wire, &server), HttpClient::new());
             assert_eq!(connection.why_no_images(), None);
             let outcome = ask_over(&connection, &conversation()).await;
             assert!(outcome.error().contains("No such model."), "{}", outcome.error());
@@ -136,7 +137,7 @@ async fn who_sees_nothing_is_asked_again_without_and_never_shown_an_image_again(
 async fn an_image_that_is_refused_goes_and_those_that_were_taken_before_stay() {
     let bad = || refusal("400 Bad Request", "messages.6.content.0.image.source.base64: Could not process image");
     let server = Server::start([bad(), bad(), refusal("404 Not Found", "No such model.")]).await;
-    let connection = Connection::new(endpoint(Wire::Anthropic, &server));
+    let connection = Connection::new(endpoint(Wire::Anthropic, &server), HttpClient::new());
     ask_over(&connection, &conversation()).await;
     let asked: Vec<Value> = server.asked().iter().map(crate::server::Asked::json).collect();
     assert_eq!(asked.iter().map(shown).collect::<Vec<_>>(), [5, 4, 3]);
@@ -144,7 +145,8 @@ async fn an_image_that_is_refused_goes_and_those_that_were_taken_before_stay() {
     assert_eq!(connection.why_no_images(), None, "others may be taken");
 
     let server = Server::start([bad()]).await;
-    let outcome = ask_over(&Connection::new(endpoint(Wire::Anthropic, &server)), &conversation()).await;
+    let outcome =
+        ask_over(&Connection::new(endpoint(Wire::Anthropic, &server), HttpClient::new()), &conversation()).await;
     assert!(outcome.error().contains("Could not process image"), "it comes to an end: {}", outcome.error());
     assert_eq!(server.asked().len(), 4);
 }
@@ -154,7 +156,7 @@ async fn a_refusal_that_is_about_something_else_takes_no_images_away() {
     for (messages, words) in [(conversation(), "No such tool."), (vec![said("Look.")], "image input is not supported")]
     {
         let server = Server::start([refusal("400 Bad Request", words)]).await;
-        let connection = Connection::new(endpoint(Wire::Chat, &server));
+        let connection = Connection::new(endpoint(Wire::Chat, &server), HttpClient::new());
         let outcome = ask_over(&connection, &messages).await;
         assert!(outcome.error().contains(words), "{}", outcome.error());
         assert_eq!((server.asked().len(), connection.why_no_images()), (1, None));
@@ -164,7 +166,7 @@ async fn a_refusal_that_is_about_something_else_takes_no_images_away() {
 #[tokio::test]
 async fn images_can_be_turned_off() {
     let server = Server::start([refusal("404 Not Found", "No such model.")]).await;
-    let connection = Connection::new(endpoint(Wire::Chat, &server)).without_images();
+    let connection = Connection::new(endpoint(Wire::Chat, &server), HttpClient::new()).without_images();
     ask_over(&connection, &conversation()).await;
     let asked = server.asked().remove(0).json();
     assert_eq!(shown(&asked), 0);

@@ -5,6 +5,7 @@ use std::time::Duration;
 use haft_model::client::{Connection, Times};
 use haft_model::conversation::Stop;
 use haft_model::wire::Wire;
+use haft_net::HttpClient;
 use tokio_util::sync::CancellationToken;
 
 use crate::conversation::{KEY, ask, ask_until, endpoint, endpoint_at, said};
@@ -53,7 +54,8 @@ async fn whoever_allows_all_the_time_in_the_world_may_do_so() {
     let server = Server::start([Answered::with("500 Internal Server Error", &[], "")]).await;
     endpoint.base_url.clone_from(&server.base_url);
     let stop = CancellationToken::new();
-    let outcome = ask_until(&Connection::new(endpoint), &[said("Hello?")], &stop, |_| stop.cancel()).await;
+    let outcome =
+        ask_until(&Connection::new(endpoint, HttpClient::new()), &[said("Hello?")], &stop, |_| stop.cancel()).await;
     assert!(outcome.error().starts_with("Stopped"), "{:?}", outcome.told);
 }
 
@@ -101,7 +103,7 @@ async fn who_stops_it_before_anything_was_told_gets_nothing_at_once() {
     let stop = CancellationToken::new();
     stop.cancel();
     let server = Server::start([Answered::stream(STREAM)]).await;
-    let connection = Connection::new(endpoint(Wire::Anthropic, &server));
+    let connection = Connection::new(endpoint(Wire::Anthropic, &server), HttpClient::new());
     let outcome = ask_until(&connection, &[said("Hello?")], &stop, |_| {}).await;
     assert_eq!(outcome.error(), "Stopped: The reply was stopped. Next: ask again when you are ready");
     assert!(server.asked().is_empty());
@@ -111,7 +113,7 @@ async fn who_stops_it_before_anything_was_told_gets_nothing_at_once() {
 async fn who_stops_it_in_a_pause_does_not_wait_for_its_end() {
     let busy = Answered::with("429 Too Many Requests", &[("retry-after", "600")], "{}");
     let server = Server::start([busy]).await;
-    let connection = Connection::new(endpoint(Wire::Anthropic, &server));
+    let connection = Connection::new(endpoint(Wire::Anthropic, &server), HttpClient::new());
     let stop = CancellationToken::new();
     let outcome = ask_until(&connection, &[said("Hello?")], &stop, |_| stop.cancel()).await;
     assert!(outcome.error().starts_with("Stopped: "), "{:?}", outcome.told);
@@ -121,7 +123,7 @@ async fn who_stops_it_in_a_pause_does_not_wait_for_its_end() {
 #[tokio::test]
 async fn who_stops_it_while_it_speaks_keeps_what_came() {
     let server = Server::start([Answered::cut(begun(), Ends::Never)]).await;
-    let connection = Connection::new(endpoint(Wire::Anthropic, &server));
+    let connection = Connection::new(endpoint(Wire::Anthropic, &server), HttpClient::new());
     let stop = CancellationToken::new();
     let words = |piece: &str| {
         if piece.starts_with("text") {
@@ -137,7 +139,7 @@ async fn a_line_is_used_again() {
     let chunked =
         format!("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n{:x}\r\n{STREAM}\r\n0\r\n\r\n", STREAM.len());
     let server = Server::start([Answered::bytes(chunked, Ends::Well)]).await;
-    let connection = Connection::new(endpoint(Wire::Anthropic, &server));
+    let connection = Connection::new(endpoint(Wire::Anthropic, &server), HttpClient::new());
     for _ in 0..3 {
         let outcome = ask_until(&connection, &[said("Hello?")], &CancellationToken::new(), |_| {}).await;
         assert!(outcome.reply.is_ok());
@@ -198,13 +200,16 @@ async fn a_request_has_the_path_and_the_headers_of_its_form() {
 #[tokio::test]
 async fn a_proxy_gets_the_whole_address() {
     let proxy = Server::start([Answered::stream(STREAM)]).await;
-    let connection =
-        Connection::new(endpoint_at(Wire::Anthropic, "http://model.example:81")).through(proxy.base_url.clone());
+    let connection = Connection::new(
+        endpoint_at(Wire::Anthropic, "http://model.example:81"),
+        HttpClient::new().through(proxy.base_url.clone()),
+    );
     let outcome = ask_until(&connection, &[said("Hello?")], &CancellationToken::new(), |_| {}).await;
     assert!(outcome.reply.is_ok(), "{}", outcome.error());
     assert_eq!(proxy.asked()[0].first_line, "POST http://model.example:81/v1/messages HTTP/1.1");
 
-    let unusable = Connection::new(endpoint_at(Wire::Anthropic, "http://model.example")).through("::");
+    let unusable =
+        Connection::new(endpoint_at(Wire::Anthropic, "http://model.example"), HttpClient::new().through("::"));
     let outcome = ask_until(&unusable, &[said("Hello?")], &CancellationToken::new(), |_| {}).await;
     assert!(outcome.error().contains("The address of the proxy cannot be used"), "{}", outcome.error());
 }

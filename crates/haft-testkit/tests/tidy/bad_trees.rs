@@ -98,14 +98,14 @@ fn an_arrow_that_is_not_in_the_table_is_seen() {
             "crates/haft-tools/Cargo.toml",
             "[dev-dependencies]\nhaft-testkit.workspace = true\nhaft-cli.workspace = true\n",
         ),
-        ("crates/haft-model/Cargo.toml", "[target.'cfg(unix)'.dependencies]\na = { package = \"haft-net\" }\n"),
+        ("crates/haft-model/Cargo.toml", "[target.'cfg(unix)'.dependencies]\na = { package = \"haft-policy\" }\n"),
         ("crates/haft-testkit/Cargo.toml", "[dependencies]\nhaft-runtime.workspace = true\nhaft-cli = \"1\"\n"),
         ("crates/haft-web/Cargo.toml", ""),
     ];
     let expected = [
         "crates/haft-contract/Cargo.toml:3: haft-contract → haft-policy is no arrow of the design",
         "crates/haft-tools/Cargo.toml:3: haft-tools → haft-cli is no arrow of the design",
-        "crates/haft-model/Cargo.toml:2: haft-model → haft-net is no arrow of the design",
+        "crates/haft-model/Cargo.toml:2: haft-model → haft-policy is no arrow of the design",
         "crates/haft-testkit/Cargo.toml:3: haft-testkit → haft-cli is no arrow of the design",
         "crates/haft-web/Cargo.toml:1: the crate haft-web is not in the table of arrows",
     ];
@@ -124,6 +124,22 @@ fn a_strayed_dependency_is_seen_unless_only_tests_use_it() {
         "crates/haft-cli/Cargo.toml:3: rmcp belongs into haft-mcp only",
     ];
     check(&strayed_dependencies(&tree(&files)), &expected);
+}
+
+#[test]
+fn a_second_home_of_the_http_client_is_seen() {
+    let of_ours = "[dependencies]\nhaft-net.workspace = true\nreqwest = { version = \"1\", features = [] }\n";
+    let files = tree(&[("crates/haft-model/Cargo.toml", of_ours), ("crates/haft-mcp/Cargo.toml", of_ours)]);
+    let expected = [
+        "crates/haft-model/Cargo.toml:3: reqwest belongs into haft-net only",
+        "crates/haft-mcp/Cargo.toml:3: reqwest belongs into haft-net only",
+    ];
+    check(&strayed_dependencies(&files), &expected);
+    let package = |name: &str, uses: &str| format!("[[package]]\nname = \"{name}\"\ndependencies = [\"{uses}\"]\n");
+    let lock = [("haft-net", "reqwest"), ("rmcp", "reqwest 1.0.0"), ("a", "reqwest-like")].map(|(a, b)| package(a, b));
+    let offences = hidden_clients(&tree(&[("Cargo.lock", &lock.concat())]));
+    check(&offences, &["Cargo.lock:5: rmcp brings reqwest along"]);
+    check(&hidden_clients(&[]), &["Cargo.lock:1: the file is gone"]);
 }
 
 #[test]

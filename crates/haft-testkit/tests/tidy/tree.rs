@@ -55,7 +55,7 @@ pub struct Setting {
 
 pub static REPOSITORY: LazyLock<Vec<Source>> = LazyLock::new(|| {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let mut paths = vec![root.join("clippy.toml"), root.join("docs/coverage.md")];
+    let mut paths = vec![root.join("Cargo.lock"), root.join("clippy.toml"), root.join("docs/coverage.md")];
     for folder in ["crates", "tests/cases"] {
         walk(&root.join(folder), &mut paths);
     }
@@ -155,6 +155,19 @@ impl Source {
             }
         }
         found
+    }
+
+    /// Returns the packages of a lock file that depend on this one.
+    pub fn packages_that_use(&self, dependency: &str) -> Vec<String> {
+        let lock = self.table();
+        let packages = lock.get("package").and_then(toml::Value::as_array).into_iter().flatten();
+        // A dependency of which there are two versions is named with its version.
+        let is_meant = |used: &toml::Value| used.as_str().and_then(|used| used.split(' ').next()) == Some(dependency);
+        let uses = |package: &&toml::Value| {
+            package.get("dependencies").and_then(toml::Value::as_array).is_some_and(|used| used.iter().any(is_meant))
+        };
+        let name = |package: &toml::Value| package.get("name").and_then(toml::Value::as_str).map(str::to_owned);
+        packages.filter(uses).filter_map(name).collect()
     }
 
     /// Returns what a `clippy.toml` says.
