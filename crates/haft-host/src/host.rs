@@ -7,9 +7,11 @@ use anyhow::bail;
 use haft_config::settings::Settings;
 use haft_config::surroundings::Surroundings;
 use haft_contract::dialect::Dialect;
+use haft_contract::door::Doors;
 use haft_contract::result::ToolResult;
 use haft_contract::spec::Spec;
 use haft_contract::tool::AnyTool;
+#[cfg(feature = "model")]
 use haft_net::HttpDoor;
 use haft_runtime::approval::{Approver, Nobody};
 use haft_runtime::catalog::Catalog;
@@ -18,6 +20,7 @@ use haft_runtime::redact::Redactor;
 use haft_runtime::runtime::Runtime;
 use haft_runtime::session::Session;
 use haft_runtime::toolset::{ToolList, ToolsetExt};
+#[cfg(feature = "sandbox")]
 use haft_sandbox::{Launcher, Network, Sandbox};
 use haft_workspace::history::History;
 use haft_workspace::replica::Replica;
@@ -109,7 +112,7 @@ impl Host {
         let state = WorkspaceState::new(&settings.environment.state_folder, &path);
         let history = workspace.history(&state);
         let workspace = workspace.masking_secrets(settings.surroundings.masks_secrets);
-        let doors = workspace.doors(&state).with_processes(sandbox(&settings.surroundings)).with_net(HttpDoor::new());
+        let doors = with_system(workspace.doors(&state), &settings.surroundings);
         let config = &settings.environment.config_folder;
         let dialect = chosen_dialect(options, config, files.as_ref())?;
         let words = files.as_ref().map(|files| files.words.clone()).unwrap_or_default();
@@ -192,7 +195,18 @@ pub fn note_call(state: &WorkspaceState, result: &ToolResult, notices: &dyn Noti
     }
 }
 
+/// Adds the doors to processes and to other machines that this build has; calls through a missing one are refused.
+fn with_system(doors: Doors, surroundings: &Surroundings) -> Doors {
+    #[cfg(feature = "sandbox")]
+    let doors = doors.with_processes(sandbox(surroundings));
+    #[cfg(feature = "model")]
+    let doors = doors.with_net(HttpDoor::new());
+    let _ = surroundings;
+    doors
+}
+
 /// Runs commands with this very program as the launcher.
+#[cfg(feature = "sandbox")]
 fn sandbox(surroundings: &Surroundings) -> Sandbox {
     let surroundings = surroundings.clone();
     let settings = haft_sandbox::Settings {

@@ -5,11 +5,14 @@
 //!
 //! Not here: flags and rendering (`haft-cli`), the Model Context Protocol (`haft-mcp`).
 
+#[cfg(feature = "agent")]
 pub mod agent;
+#[cfg(feature = "agent")]
 pub mod agent_records;
 pub mod bounded_text;
 pub mod call_lines;
 pub mod change_log;
+#[cfg(feature = "agent")]
 pub mod check;
 mod described_tools;
 mod dialects;
@@ -19,19 +22,22 @@ pub mod guard;
 mod hooks;
 pub mod host;
 pub mod loaded_workspace;
+#[cfg(feature = "agent")]
 pub mod model;
 pub mod new_tool;
 pub mod notices;
 pub mod options;
 pub mod project_files;
 mod reload;
+#[cfg(feature = "agent")]
 pub mod replay;
 pub mod rescue;
 pub mod rulebook;
+#[cfg(feature = "agent")]
 pub mod session_records;
 #[cfg(feature = "otel")]
 pub mod spans;
-#[cfg(not(feature = "otel"))]
+#[cfg(all(feature = "model", not(feature = "otel")))]
 #[path = "no_spans.rs"]
 pub mod spans;
 pub mod stop_signals;

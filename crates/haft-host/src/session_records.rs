@@ -9,6 +9,7 @@ use haft_agent::history::Past;
 use haft_agent::instructions::{BasePrompt, Instructions, Manner, Words};
 use haft_agent::record::Record;
 use haft_config::model::{ModelSection, WireName};
+#[cfg(feature = "model")]
 use haft_model::client::Endpoint;
 use haft_model::conversation::{Answer, Call, Message, Usage};
 use haft_model::wire::Wire;
@@ -110,6 +111,7 @@ impl SessionRecorder {
     }
 
     /// Writes down that a run begins.
+    #[cfg(feature = "model")]
     pub fn begin(&self, endpoint: &Endpoint, said: RunOptions) -> io::Result<()> {
         let (model, base_url) = (endpoint.model.clone(), endpoint.base_url.clone());
         self.write(&SessionRecord::Run { model, wire: endpoint.wire, base_url, said })

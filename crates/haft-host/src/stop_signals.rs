@@ -32,7 +32,10 @@ impl StopSignals {
     ///
     /// Fails when the system has no more signal handlers.
     pub fn listen() -> io::Result<Self> {
+        #[cfg(feature = "sandbox")]
         let outlives = haft_sandbox::ignores_hang_up();
+        #[cfg(not(feature = "sandbox"))]
+        let outlives = false;
         let hang_up = (!outlives).then(|| signal(SignalKind::hangup())).transpose()?;
         Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())?, hang_up })
     }

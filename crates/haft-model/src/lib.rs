@@ -5,26 +5,39 @@
 //!
 //! Not here: which tools there are (the catalogue) and what a call does (`haft-runtime`).
 
+#[cfg(feature = "client")]
 mod anthropic;
+#[cfg(feature = "client")]
 mod chat;
+#[cfg(feature = "client")]
 pub mod client;
 pub mod conversation;
 pub mod effort;
+#[cfg(feature = "client")]
 mod foreign;
+#[cfg(feature = "client")]
 mod form;
+#[cfg(feature = "client")]
 mod gemini;
 pub mod images;
 pub mod lower;
+#[cfg(feature = "client")]
 mod made_ids;
+#[cfg(feature = "client")]
 mod offered_names;
 pub mod provider;
 pub mod quirks;
+#[cfg(feature = "client")]
 mod raw_json;
+#[cfg(feature = "client")]
 mod refused;
 mod repaired;
+#[cfg(feature = "client")]
 mod responses;
+#[cfg(feature = "client")]
 mod sse;
 pub mod wire;
+#[cfg(feature = "client")]
 mod written_calls;
-#[cfg(test)]
+#[cfg(all(test, feature = "client"))]
 mod written_streams;

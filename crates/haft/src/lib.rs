@@ -28,8 +28,7 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = std::env::temp_dir().join(format!("haft-doc-{}", std::process::id()));
 //! # std::fs::create_dir_all(&folder)?;
-//! # let runtime = haft::tokio_for_docs()?;
-//! # runtime.block_on(async {
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 //! let toolbox = haft::Toolbox::builder().folder(&folder).state_folder(folder.join("state")).tool(Add).build()?;
 //! let result = toolbox.call("add", "{\"a\": 1, \"b\": 2}".to_owned()).await;
 //! assert_eq!(result.text(), "3");

@@ -3,6 +3,7 @@
 use haft_config::model::ModelSection;
 use haft_config::settings::Settings;
 use haft_model::client::{Connection, Endpoint};
+use haft_net::HttpClient;
 
 use super::Model;
 use super::choice::{Choice, Chosen};
@@ -45,7 +46,7 @@ impl FromEnv for Model {
 
 impl From<Endpoint> for Model {
     fn from(endpoint: Endpoint) -> Self {
-        Model::custom(Connection::new(endpoint))
+        Model::custom(Connection::new(endpoint, HttpClient::new()))
     }
 }
 
