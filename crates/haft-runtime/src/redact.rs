@@ -5,6 +5,7 @@
 
 mod file_values;
 mod forms;
+mod fragments;
 mod known;
 mod shapes;
 mod text_stream;
@@ -293,6 +294,18 @@ mod tests {
         ("k7Qp2Zx9Lm4Tr8Wv5Yb1", "+k7Qp2Zx9Lm\n+4Tr8Wv5Yb1\n", "+[secret]\n+[secret]\n"),
         ("k7Qp2Zx9Lm4Tr8Wv5Yb1", "    k7Qp2Zx9Lm\r\n    4Tr8Wv5Yb1", "    [secret]\r\n    [secret]"),
         ("k7Qp2Zx9Lm4Tr8Wv5Yb1", "{\"a\":\"k7Qp2Zx9Lm\\n4Tr8Wv5Yb1\"}", "{\"a\":\"[secret]\\n[secret]\"}"),
+        ("k7Qp2Zx9Lm4Tr8Wv5Yb1C3dN6fH0", "9Lm4Tr8Wv5Yb1C3dN", "[secret]"),
+        ("k7Qp2Zx9Lm4Tr8Wv5Yb1C3dN6fH0", "x=9LM4TR8WV5YB1C3DN;", "x=[secret];"),
+        ("k7Qp2Zx9Lm4Tr8Wv5Yb1C3dN6fH0", "k7Qp2Zx9Lm4Tr8W, then 5Yb1C3dN6fH0", "k7Qp2Zx9Lm4Tr8W, then 5Yb1C3dN6fH0"),
+        (
+            "https://hooks.example.com/services/k7Qp2Zx9Lm4Tr8Wv",
+            "see https://hooks.example.com/services",
+            "see https://hooks.example.com/services",
+        ),
+        ("k7Qp2Zx9Lm4Tr8Wv5Yb1", "# k7Qp2Zx9Lm\n# 4Tr8Wv5Yb1\n", "# [secret]\n# [secret]\n"),
+        ("k7Qp2Zx9Lm4Tr8Wv5Yb1", "['k7Qp2Zx9Lm',\n '4Tr8Wv5Yb1']", "['[secret]',\n '[secret]']"),
+        ("correct horse battery", "correct_horse_battery correcthorsebattery", "[secret] [secret]"),
+        ("correct horse battery", "correct  horse  battery, correct+horse+battery", "[secret], [secret]"),
         ("correct horse battery", "correct horse batter", "[secret]"),
         ("correct horse battery", "the correct\n  horse battery", "the [secret]\n  [secret]"),
         ("correct horse battery", "a horse with a battery is correct", "a horse with a battery is correct"),
