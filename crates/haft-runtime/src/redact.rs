@@ -330,13 +330,23 @@ mod tests {
     fn a_value_that_comes_in_pieces_is_hidden_wherever_they_end() {
         let redactor = Redactor::of_values(["k7Qp2Zx9Lm4Tr8Wv5Yb1".to_owned()]);
         let long = format!("{}k7Qp2Zx9Lm4Tr8Wv5Yb1{}", "word ".repeat(3300), "more ".repeat(3300));
-        for text in ["a\nk7Qp2Zx9Lm\n4Tr8Wv5Yb1\nb\n", "k7Qp2Zx9Lm4Tr8Wv5Yb1", &long] {
+        // The second begins in the last letters of the first.
+        let redactor_of_two = Redactor::of_values(
+            ["p/a s$w\"rd&9 and more of it", "9f8e7d6c5b4a39281706f5e4d3c2b1a0"].map(str::to_owned),
+        );
+        let two = "$w\"rd&9 and m\n> ore of8e7d6c5b4a39281706\n   f5e4d3c2b1a\n";
+        for (redactor, text) in [
+            (&redactor, "a\nk7Qp2Zx9Lm\n4Tr8Wv5Yb1\nb\n"),
+            (&redactor, "k7Qp2Zx9Lm4Tr8Wv5Yb1"),
+            (&redactor, &long),
+            (&redactor_of_two, two),
+        ] {
             for length in [1, 7, 12, 4096] {
                 let mut chunks = ChunkRedactor::default();
                 let letters: Vec<char> = text.chars().collect();
                 let pieces = letters.chunks(length).map(|piece| piece.iter().collect::<String>());
-                let shown: String = pieces.map(|piece| chunks.take(&redactor, &piece)).collect();
-                assert_eq!(shown + &chunks.rest(&redactor), redactor.redact(text), "pieces of {length}");
+                let shown: String = pieces.map(|piece| chunks.take(redactor, &piece)).collect();
+                assert_eq!(shown + &chunks.rest(redactor), redactor.redact(text), "pieces of {length}");
             }
         }
     }

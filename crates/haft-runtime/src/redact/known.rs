@@ -80,6 +80,8 @@ struct Entry {
 pub(super) struct Span {
     pub(super) range: Range<usize>,
     pub(super) file: Option<usize>,
+    /// Where the text begins that this is of: some lines above, where it was wrapped.
+    begins: usize,
 }
 
 impl std::fmt::Debug for Known {
@@ -163,23 +165,25 @@ impl Known {
         let Some(found_by) = &self.found_by else { return Vec::new() };
         let mut spans = Vec::new();
         for (found, entry) in self.found(found_by, text) {
-            spans.push(Span { range: found.start + entry.kept.len()..found.end, file: entry.file });
+            let range = found.start + entry.kept.len()..found.end;
+            spans.push(Span { begins: range.start, range, file: entry.file });
         }
         for (range, number) in self.random.parts(text) {
             if !may_be_ordinary(&text[range.clone()]) {
-                spans.push(Span { range, file: self.random_files[number] });
+                spans.push(Span { begins: range.start, range, file: self.random_files[number] });
             }
         }
         let lines = line_pieces(text);
-        for wrapping in [Wrapping::Anywhere, Wrapping::Numbered, Wrapping::Words] {
+        for wrapping in [Wrapping::Anywhere, Wrapping::Numbered, Wrapping::Listed, Wrapping::Words] {
             let Some(unwrapped) = Unwrapped::of(text, &lines, wrapping) else { continue };
             if !unwrapped.joints().any(|place| self.fragments.may_be_across(&unwrapped.text, place)) {
                 continue;
             }
             for (found, entry) in self.found(found_by, &unwrapped.text).into_iter().filter(|(_, entry)| entry.is_long) {
                 if unwrapped.pieces(found.clone()).len() > 1 {
-                    let pieces = unwrapped.pieces(found.start + entry.kept.len()..found.end).into_iter();
-                    spans.extend(pieces.map(|range| Span { range, file: entry.file }));
+                    let pieces = unwrapped.pieces(found.start + entry.kept.len()..found.end);
+                    let begins = pieces.first().map_or(0, |first| first.start);
+                    spans.extend(pieces.into_iter().map(|range| Span { range, file: entry.file, begins }));
                 }
             }
         }
@@ -232,12 +236,13 @@ impl Known {
             let mut begun = starts.filter(|at| self.begins_some(&text[*at..], SHORTEST_LONG));
             begun.next().map(|at| unwrapped.original(at))
         });
-        let start = [plain, wrapped].into_iter().flatten().min().map_or(text.len(), |at| first + at);
+        let mut start = [plain, wrapped].into_iter().flatten().min().unwrap_or(tail.len());
         // A secret that is whole is not parted by one that may begin inside of it.
-        let crossing =
-            self.spans(&text[first..]).into_iter().map(|span| span.range.start + first..span.range.end + first);
-        let crossing = crossing.filter(|range| range.start < start && range.end > start).map(|range| range.start);
-        crossing.min().unwrap_or(start)
+        let spans = self.spans(&text[first..]);
+        while let Some(parted) = spans.iter().find(|span| span.begins < start && span.range.end > start) {
+            start = parted.begins;
+        }
+        first + start
     }
 
     /// Returns whether a text of at least this length begins with this one and goes on.
@@ -257,7 +262,10 @@ fn apart(mut spans: Vec<Span>) -> Vec<Span> {
     let mut apart: Vec<Span> = Vec::with_capacity(spans.len());
     for span in spans {
         match apart.last_mut().filter(|last| span.range.start < last.range.end) {
-            Some(last) => last.range.end = last.range.end.max(span.range.end),
+            Some(last) => {
+                last.range.end = last.range.end.max(span.range.end);
+                last.begins = last.begins.min(span.begins);
+            }
             None => apart.push(span),
         }
     }
@@ -272,7 +280,7 @@ fn line_by_line(text: &str, span: Span) -> Vec<Span> {
         let range = start..start + line.trim_end_matches(['\n', '\r']).len();
         start += line.len();
         if !range.is_empty() {
-            spans.push(Span { range, file: span.file });
+            spans.push(Span { range, file: span.file, begins: span.begins });
         }
     }
     spans

@@ -9,9 +9,10 @@ use std::ops::Range;
 pub(super) enum Wrapping {
     /// Anywhere, and nothing was added.
     Anywhere,
-    /// Anywhere; lines begin with blanks, a number, a sign: as in numbered lines, differences, quotes and comments. They
-    /// may end with a quote or a comma, as in a list.
+    /// Anywhere; lines begin with blanks, a number, a sign: as in numbered lines, differences and quotes.
     Numbered,
+    /// Anywhere; lines begin with signs of comments and lists too, and end with a quote or a comma.
+    Listed,
     /// Between words, and lines may begin likewise.
     Words,
 }
@@ -28,10 +29,13 @@ impl Unwrapped {
     pub(super) fn of(text: &str, lines: &[Range<usize>], wrapping: Wrapping) -> Option<Self> {
         let mut unwrapped = Self { text: String::with_capacity(text.len()), pieces: Vec::with_capacity(lines.len()) };
         for line in lines {
-            let skipped = if wrapping == Wrapping::Anywhere { 0 } else { before_content(&text[line.clone()]) };
-            let behind =
-                if wrapping == Wrapping::Numbered { behind_content(&text[line.start + skipped..line.end]) } else { 0 };
-            let piece = line.start + skipped..line.end - behind;
+            let content = &text[line.clone()];
+            let (skipped, behind) = match wrapping {
+                Wrapping::Anywhere => (0, 0),
+                Wrapping::Numbered | Wrapping::Words => (before_content(content, MARKS), 0),
+                Wrapping::Listed => (before_content(content, LIST_MARKS), behind_content(content)),
+            };
+            let piece = line.start + skipped..(line.end - behind).max(line.start + skipped);
             if !piece.is_empty() {
                 if wrapping == Wrapping::Words && !unwrapped.pieces.is_empty() {
                     unwrapped.text.push(' ');
@@ -87,17 +91,21 @@ pub(super) fn line_pieces(text: &str) -> Vec<Range<usize>> {
     lines
 }
 
-fn before_content(line: &str) -> usize {
+/// Signs before the content of a line.
+const MARKS: &str = " \t:|>+-│→";
+const LIST_MARKS: &str = " \t:|>+-│→#*;%!\"',";
+
+fn before_content(line: &str, marks: &str) -> usize {
     let content = line.trim_start_matches([' ', '\t']);
     let unnumbered = content.trim_start_matches(|letter: char| letter.is_ascii_digit());
-    let is_mark = |letter: char| " \t:|>+-│→#*;%!\"',".contains(letter);
+    let is_mark = |letter: char| marks.contains(letter);
     // A number that no mark follows is content.
     let content = if unnumbered.starts_with(is_mark) || unnumbered.is_empty() { unnumbered } else { content };
     line.len() - content.trim_start_matches(is_mark).len()
 }
 
 fn behind_content(line: &str) -> usize {
-    line.len() - line.trim_end_matches([' ', '\t', '"', '\'', ',', '|', '\\']).len()
+    line.len() - line.trim_end_matches(['"', '\'', ',', '|', '\\']).len()
 }
 
 #[cfg(test)]
@@ -112,13 +120,15 @@ mod tests {
             ("1\tab\n2\tcd", "1\tab2\tcd", "abcd"),
             ("  1: ab\n 10: cd", "  1: ab 10: cd", "abcd"),
             ("+ab\n+cd", "+ab+cd", "abcd"),
-            ("# ab\n# cd", "# ab# cd", "abcd"),
-            ("'ab',\n'cd',", "'ab','cd',", "abcd"),
             ("{\"a\":\"ab\\ncd\"}", "{\"a\":\"abcd\"}", "{\"a\":\"abcd\"}"),
             ("12ab\n34cd", "12ab34cd", "12ab34cd"),
         ] {
             let unwrapped = |wrapping| Unwrapped::of(text, &line_pieces(text), wrapping).expect("it has lines").text;
             assert_eq!((unwrapped(Wrapping::Anywhere), unwrapped(Wrapping::Numbered)), (plain.into(), numbered.into()));
+        }
+        for listed in ["# ab\n# cd", "'ab',\n'cd',", "1 | ab|\n2 | cd|", "ab\ncd"] {
+            let unwrapped = Unwrapped::of(listed, &line_pieces(listed), Wrapping::Listed).expect("it has lines");
+            assert_eq!(unwrapped.text, "abcd", "{listed}");
         }
         assert!(Unwrapped::of("one line", &line_pieces("one line"), Wrapping::Anywhere).is_none());
         let text = "1\tab\n2\tcd";
