@@ -13,6 +13,8 @@ mod choosing;
 mod images;
 #[path = "agent/kills.rs"]
 mod kills;
+#[path = "agent/moved_secrets.rs"]
+mod moved_secrets;
 #[path = "agent/place.rs"]
 mod place;
 #[path = "agent/replaying.rs"]

@@ -40,25 +40,76 @@ const NOT_SECRET: &[&str] = &[
     ".secrets.baseline",
     ".secrets.example",
     ".dev.vars.example",
-    "secrets.example.yaml",
-    "secrets.example.yml",
-    "secrets.example.json",
-    "secrets.example.toml",
+    "*.example.yaml",
+    "*.example.yml",
+    "*.example.json",
+    "*.example.toml",
+    "*.sample.json",
+    "*.template.json",
+    "*.schema.json",
     "secrets.enc.yaml",
     "secrets.enc.yml",
     "secrets.enc.json",
-    "secrets.schema.json",
+    ".env.vault",
+    ".env.schema",
+    "id_*.pub",
+    "id_*.c",
+    "id_*.go",
+    "id_*.js",
+    "id_*.md",
+    "id_*.py",
+    "id_*.rs",
+    "id_*.ts",
+    "ssh_host_*.pub",
 ];
+
+/// Folders whose files are tests, samples or words: an ambiguous name means nothing in them.
+const OF_SAMPLES: &[&str] = &[
+    "__fixtures__",
+    "__mocks__",
+    "__tests__",
+    "doc",
+    "docs",
+    "example",
+    "examples",
+    "fixture",
+    "fixtures",
+    "i18n",
+    "l10n",
+    "lang",
+    "langs",
+    "locale",
+    "locales",
+    "messages",
+    "mock",
+    "mocks",
+    "sample",
+    "samples",
+    "schema",
+    "schemas",
+    "snapshots",
+    "spec",
+    "specs",
+    "test",
+    "testdata",
+    "tests",
+    "translations",
+    "vendor",
+];
+
+/// Endings of copies that people and editors leave: such a copy is what it is a copy of.
+const OF_COPIES: &[&str] = &["~", ".bak", ".backup", ".old", ".orig", ".save", ".copy", ".tmp", ".swp", ".dec"];
 
 /// The lists, taken apart once.
 static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| Patterns {
     protected: protected_names().map(|name| (name.why, Pattern::of(name.pattern))).collect(),
-    secret: secrets_of(SecretKind::Data),
-    source: secrets_of(SecretKind::Source),
+    secret: secrets_of(|name| name.kind == SecretKind::Data && !name.is_ambiguous),
+    ambiguous: secrets_of(|name| name.is_ambiguous),
+    source: secrets_of(|name| name.kind == SecretKind::Source),
     not_secret: NOT_SECRET.iter().map(|name| Pattern::of(name)).collect(),
     holders: protected_names()
         .map(|name| name.pattern)
-        .chain(secret_names().map(|name| name.pattern))
+        .chain(secret_names().filter(|name| !name.is_ambiguous).map(|name| name.pattern))
         .flat_map(holders)
         .collect(),
 });
@@ -86,10 +137,28 @@ pub fn is_secret(path: &Path) -> bool {
 /// Returns how a file of this name holds secrets, if it does.
 pub fn secret_kind(path: &Path) -> Option<SecretKind> {
     let parts = folded(path);
-    if any_matches(&PATTERNS.secret, &parts) && !any_matches(&PATTERNS.not_secret, &parts) {
+    kind_of(&parts).or_else(|| {
+        let (name, folders) = parts.split_last()?;
+        let copied = original(name)?;
+        kind_of(&[folders, &[copied.to_owned()]].concat())
+    })
+}
+
+fn kind_of(parts: &[String]) -> Option<SecretKind> {
+    let is_among_samples = || parts.iter().rev().skip(1).any(|part| OF_SAMPLES.contains(&part.as_str()));
+    let is_secret =
+        any_matches(&PATTERNS.secret, parts) || any_matches(&PATTERNS.ambiguous, parts) && !is_among_samples();
+    if is_secret && !any_matches(&PATTERNS.not_secret, parts) {
         return Some(SecretKind::Data);
     }
-    any_matches(&PATTERNS.source, &parts).then_some(SecretKind::Source)
+    any_matches(&PATTERNS.source, parts).then_some(SecretKind::Source)
+}
+
+/// Returns the name of the file that one of this name is a copy of, if it says so.
+fn original(name: &str) -> Option<&str> {
+    // Vim puts a dot in front of what it keeps while a file is open.
+    let name = if name.ends_with(".swp") { name.strip_prefix('.').unwrap_or(name) } else { name };
+    OF_COPIES.iter().find_map(|ending| name.strip_suffix(ending)).filter(|original| !original.is_empty())
 }
 
 /// Returns whether a file of this name may hold secrets, wherever it lies; a quick look before a whole one.
@@ -98,8 +167,12 @@ pub fn secret_kind(path: &Path) -> Option<SecretKind> {
 pub fn may_hold_secrets(name: &OsStr) -> bool {
     let parts = folded(Path::new(name));
     let Some(part) = parts.last() else { return false };
-    let mut patterns = PATTERNS.secret.iter().chain(&PATTERNS.source).filter(|pattern| !pattern.is_tree);
-    patterns.any(|pattern| pattern.parts.last().is_some_and(|wanted| wanted.matches(part)))
+    let ends = |part: &str| {
+        let patterns = [&PATTERNS.secret, &PATTERNS.ambiguous, &PATTERNS.source].into_iter().flatten();
+        let mut patterns = patterns.filter(|pattern| !pattern.is_tree);
+        patterns.any(|pattern| pattern.parts.last().is_some_and(|wanted| wanted.matches(part)))
+    };
+    ends(part) || original(part).is_some_and(ends)
 }
 
 /// Returns whether a folder of this name makes some names in it protected or secret, as `.cargo` does.
@@ -112,6 +185,7 @@ pub fn may_hold_guarded(path: &Path) -> bool {
 struct Patterns {
     protected: Vec<(&'static str, Pattern)>,
     secret: Vec<Pattern>,
+    ambiguous: Vec<Pattern>,
     source: Vec<Pattern>,
     not_secret: Vec<Pattern>,
     /// The folders that give names their meaning.
@@ -131,8 +205,8 @@ enum PartPattern {
     Between(&'static str, &'static str),
 }
 
-fn secrets_of(kind: SecretKind) -> Vec<Pattern> {
-    secret_names().filter(|name| name.kind == kind).map(|name| Pattern::of(name.pattern)).collect()
+fn secrets_of(is_wanted: fn(&SecretName) -> bool) -> Vec<Pattern> {
+    secret_names().filter(is_wanted).map(|name| Pattern::of(name.pattern)).collect()
 }
 
 /// Returns the folder that a name lies in, and the one above.
@@ -271,50 +345,79 @@ mod tests {
         for name in [".cargo", "a/.CONFIG", ".local", ".local/share", ".kube", ".docker"] {
             assert!(may_hold_guarded(Path::new(name)), "{name}");
         }
-        for name in ["src", "cargo", ".cargo/bin", ".config/app", "share", "config"] {
+        for name in ["src", "cargo", ".cargo/bin", ".config/app", "share", "config", "secrets", "wireguard"] {
             assert!(!may_hold_guarded(Path::new(name)), "{name}");
         }
     }
 
+    /// Names of secret files.
+    const SECRET: &[&str] = &[
+        ".env",
+        ".ENV",
+        "a/.env.local",
+        "prod.env",
+        "id_rsa",
+        "keys/server.PEM",
+        ".ssh/config",
+        ".aws/credentials",
+        ".npmrc",
+        ".cargo/credentials.toml",
+        ".CARGO/credentials",
+        ".dockercfg",
+        ".env~",
+        ".env.bak",
+        ".envrc",
+        ".config/gh/hosts.yml",
+        "deploy/secrets.yaml",
+        "secrets.json",
+        "terraform.tfstate",
+        "terraform.tfstate.backup",
+        "prod.tfvars",
+        ".terraformrc",
+        ".vault_pass",
+        "kubeconfig",
+        "wallet.dat",
+        ".netrc.gpg",
+        ".pgpass",
+        ".my.cnf",
+        ".htpasswd",
+        "a.kdbx",
+        "a.jks",
+        "a.p12",
+        "a.pfx",
+        "service-account-prod.json",
+        ".pypirc",
+        ".curlrc",
+        ".wgetrc",
+        "auth.json",
+        "app/auth.json",
+        ".codex/auth.json",
+        "office.ovpn",
+        "secrets.txt",
+        "secrets/db_password.txt",
+        "db_password.txt",
+        "credentials.txt",
+        "credentials-prod.json",
+        "terraform.tfstate.backup",
+        "config/master.key",
+        "id_ed25519_work",
+        "id_rsa.bak",
+        "server.key.old",
+        "config/secrets.yml.orig",
+        ".npmrc~",
+        "secrets.yaml.dec",
+        ".secrets.yml.swp",
+        "wg0.conf",
+        "ssh_host_ed25519_key",
+        "clusters/prod-kubeconfig",
+        "prod.agekey",
+        "kaggle.json",
+        "serviceAccountKey.json",
+    ];
+
     #[test]
     fn secrets_are_known_by_their_names() {
-        for name in [
-            ".env",
-            ".ENV",
-            "a/.env.local",
-            "prod.env",
-            "id_rsa",
-            "keys/server.PEM",
-            ".ssh/config",
-            ".aws/credentials",
-            ".npmrc",
-            ".cargo/credentials.toml",
-            ".CARGO/credentials",
-            ".dockercfg",
-            ".env~",
-            ".env.bak",
-            ".envrc",
-            ".config/gh/hosts.yml",
-            "deploy/secrets.yaml",
-            "secrets.json",
-            "terraform.tfstate",
-            "terraform.tfstate.backup",
-            "prod.tfvars",
-            ".terraformrc",
-            ".vault_pass",
-            "kubeconfig",
-            "wallet.dat",
-            ".netrc.gpg",
-            ".pgpass",
-            ".my.cnf",
-            ".htpasswd",
-            "a.kdbx",
-            "a.jks",
-            "a.p12",
-            "a.pfx",
-            "service-account-prod.json",
-            ".pypirc",
-        ] {
+        for name in SECRET {
             assert!(is_secret(Path::new(name)), "{name}");
         }
     }
@@ -330,41 +433,69 @@ mod tests {
         }
     }
 
+    /// Names that look like those of secret files.
+    const ORDINARY: &[&str] = &[
+        ".env.example",
+        "docs/secrets.md",
+        "id_rsa.pub",
+        "environment.md",
+        ".environment",
+        "keys.rs",
+        "src/env.rs",
+        "monkey",
+        "src/credentials.rs",
+        "credentials",
+        "credentials.toml",
+        "secrets.py",
+        "src/secrets.ts",
+        "config/secrets.yaml.example",
+        "cargo/credentials.toml",
+        "hosts.yml",
+        "src/kubeconfig.go",
+        "variables.tf",
+        "terraform.tfvars.example",
+        "example.tfvars",
+        "wallet.rs",
+        "wallet.data",
+        "src/service_account.rs",
+        "settings.xml",
+        "package.json",
+        ".yarnrc.yml",
+        ".secrets.baseline",
+        "secrets.example.yaml",
+        "secrets.enc.yaml",
+        "secrets-guide.md",
+        "key.properties.md",
+        "locales/en/auth.json",
+        "src/i18n/auth.json",
+        "tests/fixtures/auth.json",
+        "schemas/auth.json",
+        "examples/secrets/a.txt",
+        "templates/reset_password.txt",
+        "tokens.txt",
+        "tokenizer.json",
+        "requirements.txt",
+        "notes.txt.bak",
+        "package.json.orig",
+        "~",
+        ".bak",
+        "id_rsa_work.pub",
+        "id_rsa_test.go",
+        "ssh_host_rsa_key.pub",
+        "wget.conf",
+        "kubeconfig-gen.sh",
+        "credentials.schema.json",
+        "service-account.example.json",
+        "backup.age",
+        "config/credentials.yml.enc",
+        ".env.vault",
+        "auth.ts",
+        "src/auth.json.ts",
+    ];
+
     #[test]
     fn patterns_for_secrets_and_source_files_about_them_are_no_secrets() {
-        for name in [
-            ".env.example",
-            "docs/secrets.md",
-            "id_rsa.pub",
-            "environment.md",
-            ".environment",
-            "keys.rs",
-            "src/env.rs",
-            "monkey",
-            "src/credentials.rs",
-            "credentials",
-            "credentials.toml",
-            "secrets.py",
-            "src/secrets.ts",
-            "config/secrets.yaml.example",
-            "cargo/credentials.toml",
-            "hosts.yml",
-            "src/kubeconfig.go",
-            "variables.tf",
-            "terraform.tfvars.example",
-            "example.tfvars",
-            "wallet.rs",
-            "wallet.data",
-            "src/service_account.rs",
-            "settings.xml",
-            "package.json",
-            ".yarnrc.yml",
-            ".secrets.baseline",
-            "secrets.example.yaml",
-            "secrets.enc.yaml",
-            "secrets-guide.md",
-            "key.properties.md",
-        ] {
+        for name in ORDINARY {
             assert!(!is_secret(Path::new(name)), "{name}");
         }
     }

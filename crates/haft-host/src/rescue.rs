@@ -53,6 +53,7 @@ impl Rescue {
         self.redactor.get_or_init(|| {
             let redactor = Redactor::of_values(self.secrets.iter().cloned());
             redactor.also_hide_files(&self.workspace.secrets(Breadth::Whole).changed);
+            redactor.also_hide_files(&self.history.earlier_secrets());
             redactor
         })
     }

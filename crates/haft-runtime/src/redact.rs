@@ -5,6 +5,7 @@
 
 mod file_values;
 mod forms;
+mod fragments;
 mod known;
 mod shapes;
 mod text_stream;
@@ -293,6 +294,18 @@ mod tests {
         ("k7Qp2Zx9Lm4Tr8Wv5Yb1", "+k7Qp2Zx9Lm\n+4Tr8Wv5Yb1\n", "+[secret]\n+[secret]\n"),
         ("k7Qp2Zx9Lm4Tr8Wv5Yb1", "    k7Qp2Zx9Lm\r\n    4Tr8Wv5Yb1", "    [secret]\r\n    [secret]"),
         ("k7Qp2Zx9Lm4Tr8Wv5Yb1", "{\"a\":\"k7Qp2Zx9Lm\\n4Tr8Wv5Yb1\"}", "{\"a\":\"[secret]\\n[secret]\"}"),
+        ("k7Qp2Zx9Lm4Tr8Wv5Yb1C3dN6fH0", "9Lm4Tr8Wv5Yb1C3dN", "[secret]"),
+        ("k7Qp2Zx9Lm4Tr8Wv5Yb1C3dN6fH0", "x=9LM4TR8WV5YB1C3DN;", "x=[secret];"),
+        ("k7Qp2Zx9Lm4Tr8Wv5Yb1C3dN6fH0", "k7Qp2Zx9Lm4Tr8W, then 5Yb1C3dN6fH0", "k7Qp2Zx9Lm4Tr8W, then 5Yb1C3dN6fH0"),
+        (
+            "https://hooks.example.com/services/k7Qp2Zx9Lm4Tr8Wv",
+            "see https://hooks.example.com/services",
+            "see https://hooks.example.com/services",
+        ),
+        ("k7Qp2Zx9Lm4Tr8Wv5Yb1", "# k7Qp2Zx9Lm\n# 4Tr8Wv5Yb1\n", "# [secret]\n# [secret]\n"),
+        ("k7Qp2Zx9Lm4Tr8Wv5Yb1", "['k7Qp2Zx9Lm',\n '4Tr8Wv5Yb1']", "['[secret]',\n '[secret]']"),
+        ("correct horse battery", "correct_horse_battery correcthorsebattery", "[secret] [secret]"),
+        ("correct horse battery", "correct  horse  battery, correct+horse+battery", "[secret], [secret]"),
         ("correct horse battery", "correct horse batter", "[secret]"),
         ("correct horse battery", "the correct\n  horse battery", "the [secret]\n  [secret]"),
         ("correct horse battery", "a horse with a battery is correct", "a horse with a battery is correct"),
@@ -317,13 +330,23 @@ mod tests {
     fn a_value_that_comes_in_pieces_is_hidden_wherever_they_end() {
         let redactor = Redactor::of_values(["k7Qp2Zx9Lm4Tr8Wv5Yb1".to_owned()]);
         let long = format!("{}k7Qp2Zx9Lm4Tr8Wv5Yb1{}", "word ".repeat(3300), "more ".repeat(3300));
-        for text in ["a\nk7Qp2Zx9Lm\n4Tr8Wv5Yb1\nb\n", "k7Qp2Zx9Lm4Tr8Wv5Yb1", &long] {
+        // The second begins in the last letters of the first.
+        let redactor_of_two = Redactor::of_values(
+            ["p/a s$w\"rd&9 and more of it", "9f8e7d6c5b4a39281706f5e4d3c2b1a0"].map(str::to_owned),
+        );
+        let two = "$w\"rd&9 and m\n> ore of8e7d6c5b4a39281706\n   f5e4d3c2b1a\n";
+        for (redactor, text) in [
+            (&redactor, "a\nk7Qp2Zx9Lm\n4Tr8Wv5Yb1\nb\n"),
+            (&redactor, "k7Qp2Zx9Lm4Tr8Wv5Yb1"),
+            (&redactor, &long),
+            (&redactor_of_two, two),
+        ] {
             for length in [1, 7, 12, 4096] {
                 let mut chunks = ChunkRedactor::default();
                 let letters: Vec<char> = text.chars().collect();
                 let pieces = letters.chunks(length).map(|piece| piece.iter().collect::<String>());
-                let shown: String = pieces.map(|piece| chunks.take(&redactor, &piece)).collect();
-                assert_eq!(shown + &chunks.rest(&redactor), redactor.redact(text), "pieces of {length}");
+                let shown: String = pieces.map(|piece| chunks.take(redactor, &piece)).collect();
+                assert_eq!(shown + &chunks.rest(redactor), redactor.redact(text), "pieces of {length}");
             }
         }
     }

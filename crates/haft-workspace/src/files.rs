@@ -149,6 +149,7 @@ impl Workspace {
             // Nobody shall see half of a change. When it fails, whoever changes something next is told why.
             let _ = transaction::recover(&self.root, &journal);
         }
+        self.secrets = Arc::new(SecretFiles::with_earlier(journal.clone()));
         let agreed = Agreed::new(state.agreed());
         self.agreed = Some(agreed.clone());
         let mut layers = Layers::new(self.root.clone(), Arc::new(journal.clone()), state);

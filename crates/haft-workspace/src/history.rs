@@ -7,6 +7,7 @@
 //! Not here: making changes (`files`), keeping what they replaced (`state::journal`).
 
 mod contents;
+pub(crate) mod earlier_secrets;
 pub(crate) mod git;
 pub(crate) mod git_index;
 mod own;

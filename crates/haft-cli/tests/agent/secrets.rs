@@ -24,7 +24,13 @@ const CANARIES: &[&str] = &[
     "canaryE5h8Ms3Pc9Ty4Lz7",
     "canaryF2n7Xd5Wr1Kb8Jq4",
     "canary in plain view",
+    "canary_of_several_words",
+    "canary  of  several  words",
+    "canaryofseveralwords",
 ];
+
+/// A line of a key, of which no longer part may be found.
+const LONG_KEY: &str = "mR4vT8xK2pQ7wZ5nB9cL3jH6gF1dS0aYuEiOqWeRtYuIoPaSdFgHjKlZxCvBnM1234567Q";
 
 /// Commands that print what is in such files, in ways that no reader of commands foresees.
 const COMMANDS: &[&str] = &[
@@ -97,6 +103,9 @@ const COMMANDS: &[&str] = &[
     "seq -s ' ' 4000; tr '\\n' ' ' < .env; seq -s ' ' 9000",
     "python3 -c 'import json; print(json.load(open(\"conf/secrets.json\")))'",
     "python3 src/secrets.py; cat src/secrets.py",
+    "cut -c30- deep/long.key; cut -c10-60 deep/long.key",
+    "tr -d '\\n' < deep/long.key | fold -w 50 | sed 's/^/# /'",
+    ". ./.env; echo $PASSPHRASE | tr ' ' '_'; echo $PASSPHRASE | sed 's/ /  /g'; printf '%s\\0' $PASSPHRASE",
     "v=$(grep API_KEY .env | cut -d= -f2); touch made-$v && mkdir dir-$v && ls",
     "x=$(cat $(echo .env)); for w in $x; do printf '%s' \"${w:0:3}\"; printf '%s\\n' \"${w:3}\"; done",
 ];
@@ -119,6 +128,7 @@ fn place() -> Place {
     place.put("ws/.env", env);
     git(&folder, &["commit", "-qam", "new"]);
     place.put("ws/deep/server.key", "-----BEGIN PRIVATE KEY-----\nQ2FuYXJ5S2V5Qm9keTE\n-----END PRIVATE KEY-----\n");
+    place.put("ws/deep/long.key", &format!("-----BEGIN PRIVATE KEY-----\n{LONG_KEY}\n-----END PRIVATE KEY-----\n"));
     place.put("ws/deep/service-account-x.json", "{\"private\": {\"id\": \"canary-in-json-81c4d2e9\", \"n\": 3}}");
     let wide: String = "\u{feff}WIDE_SECRET=canaryB7x2Kq9Lm4Tr8Wv5\r\n".to_owned();
     let wide: Vec<u8> = wide.encode_utf16().flat_map(u16::to_le_bytes).collect();
@@ -159,6 +169,10 @@ fn assert_clean(what: &str, text: &[u8]) {
     for canary in CANARIES.iter().filter(|canary| canary.len() >= 20 && !canary.contains(' ')) {
         assert!(!squeezed.to_lowercase().contains(&canary.to_lowercase()), "{canary} is wrapped in {what}");
     }
+    let (key, small) = (LONG_KEY.to_lowercase(), squeezed.to_lowercase());
+    let parts = (0..=key.len() - 20).map(|from| &key[from..from + 20]);
+    let shown = parts.filter(|part| small.contains(*part)).collect::<Vec<_>>();
+    assert!(shown.is_empty(), "{shown:?} of the key is in {what}");
     for canary in CANARIES {
         let at = text.windows(canary.len()).position(|window| window == canary.as_bytes());
         let around = at.map(|at| String::from_utf8_lossy(&text[at.saturating_sub(400)..(at + 60).min(text.len())]));

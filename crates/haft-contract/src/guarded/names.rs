@@ -1,6 +1,6 @@
 //! The tables of protected and of secret names, which are data.
 //!
-//! They are `protected_names.txt`, `secret_names.txt` and `secret_sources.txt`.
+//! They are `protected_names.txt`, `secret_names.txt`, `ambiguous_secret_names.txt` and `secret_sources.txt`.
 //!
 //! Rules, doors, the overlay and the guard ask these tables, so a name that is added here counts everywhere.
 //!
@@ -36,13 +36,17 @@ pub struct SecretName {
     pub holds: &'static str,
     /// How it holds secrets.
     pub kind: SecretKind,
+    /// Whether files of this name are ordinary in folders of tests, samples and translations.
+    pub is_ambiguous: bool,
 }
 
 /// Returns the names of files that hold secrets.
 pub fn secret_names() -> impl Iterator<Item = SecretName> {
-    let data = rows(include_str!("secret_names.txt")).map(|row| (row, SecretKind::Data));
-    let sources = rows(include_str!("secret_sources.txt")).map(|row| (row, SecretKind::Source));
-    data.chain(sources).map(|((why, pattern, holds), kind)| SecretName { pattern, why, holds, kind })
+    let data = rows(include_str!("secret_names.txt")).map(|row| (row, SecretKind::Data, false));
+    let ambiguous = rows(include_str!("ambiguous_secret_names.txt")).map(|row| (row, SecretKind::Data, true));
+    let sources = rows(include_str!("secret_sources.txt")).map(|row| (row, SecretKind::Source, false));
+    let all = data.chain(ambiguous).chain(sources);
+    all.map(|((why, pattern, holds), kind, is_ambiguous)| SecretName { pattern, why, holds, kind, is_ambiguous })
 }
 
 /// Returns the rows of a text: the reason that stands above, the pattern, and what is said of it.

@@ -5,8 +5,12 @@
 //! A value that is plainly none (a number, `true`, `localhost`) is left alone; one that may well be an ordinary word is
 //! hidden only together with its name, or no output could be read any more.
 //!
+//! Comments are read as a file of their own: what is commented out is a value like any other. A comment that only mentions
+//! a name (`# password: ask Ann`) is prose, of which nothing is hidden but what looks random.
+//!
 //! Not here: finding the files (`haft-workspace`), tokens that are known by their shape (`shapes`).
 
+mod comments;
 mod judged;
 mod markup;
 mod readings;
@@ -25,7 +29,8 @@ use serde_json::Value;
 
 use super::SHORTEST;
 use super::known::Secret;
-use judged::{is_default, is_plain, is_word};
+use comments::comments;
+use judged::{is_common, is_default, is_harmless_place, is_plain, is_word, names_secret};
 use readings::{readings, unescaped};
 
 /// Shortest secret whose name says that it is one, where it is no plain word.
@@ -49,9 +54,12 @@ const BETWEEN: &[&str] = &[
     "\": \"",
     "': '",
     "\\\":\\\"",
-    " ",
     ">",
 ];
+/// What stands between them besides, where the name says that it is a secret: other names are words.
+const BETWEEN_TELLING: &[&str] = &[" "];
+/// Most comments within comments.
+const DEEPEST_COMMENT: usize = 4;
 /// Most texts of one file.
 const MOST: usize = 5_000;
 
@@ -61,19 +69,21 @@ pub(super) fn secrets_in(file: &SecretFile) -> Vec<Secret> {
     let mut found = Found::default();
     let is_table = [".csv", ".tsv"].iter().any(|ending| file.path.to_ascii_lowercase().ends_with(ending));
     match serde_json::from_str::<Value>(text) {
-        _ if secret_kind(Path::new(&file.path)) == Some(SecretKind::Source) => found.in_source(text),
+        _ if secret_kind(Path::new(&file.path)) == Some(SecretKind::Source) => {
+            found.is_source = true;
+            found.in_source(text);
+            found.in_comments(text);
+        }
         Ok(value @ (Value::Object(_) | Value::Array(_))) => {
             found.in_json("", &value);
             found.as_written_in_json(text);
         }
         _ => {
-            if text.trim_start().starts_with('<') {
-                markup::values(text).iter().for_each(|(name, value)| found.lines_of(name, value));
-            }
             if is_table {
                 found.in_table(text);
             }
-            found.in_lines(text);
+            found.in_text(text);
+            found.in_comments(text);
         }
     }
     found.secrets.sort_unstable();
@@ -85,9 +95,35 @@ pub(super) fn secrets_in(file: &SecretFile) -> Vec<Secret> {
 #[derive(Default)]
 struct Found {
     secrets: Vec<Secret>,
+    /// Whether the file is code, of which only what telling names say is secret.
+    is_source: bool,
+    /// Whether comments are read.
+    in_comment: bool,
+    /// Whether what is read is prose: a telling name in it is a word like any other.
+    is_prose: bool,
 }
 
 impl Found {
+    fn in_text(&mut self, text: &str) {
+        if text.trim_start().starts_with('<') {
+            markup::values(text).iter().for_each(|(name, value)| self.lines_of(name, value));
+        }
+        self.in_lines(text);
+    }
+
+    fn in_comments(&mut self, text: &str) {
+        let mut text = comments(text);
+        (self.in_comment, self.is_prose) = (true, true);
+        for _ in 0..DEEPEST_COMMENT {
+            if text.is_empty() {
+                break;
+            }
+            self.in_text(&text);
+            text = comments(&text);
+        }
+        (self.in_comment, self.is_prose) = (false, false);
+    }
+
     fn in_json(&mut self, name: &str, value: &Value) {
         match value {
             Value::String(text) => self.lines_of(name, text),
@@ -148,7 +184,7 @@ impl Found {
     fn in_lines(&mut self, text: &str) {
         // Some old files end their lines otherwise.
         let lines: Vec<&str> = text.split(['\n', '\r']).filter(|line| !line.trim().is_empty()).collect();
-        let is_token = lines.len() == 1;
+        let is_token = lines.len() == 1 && !self.in_comment;
         let mut is_in_key = false;
         // The name above, which lines below it that are further in have no other of.
         let mut above: Option<(usize, String)> = None;
@@ -163,7 +199,8 @@ impl Found {
                 self.hide(line);
                 continue;
             }
-            if line.starts_with(['#', ';']) && !line.contains('=') {
+            // `in_comments` reads these.
+            if line.starts_with(['#', ';']) {
                 continue;
             }
             let indent = indent_of(raw);
@@ -174,6 +211,7 @@ impl Found {
                 None if name_above.is_empty() => above = None,
                 None => {}
             }
+            self.is_prose = self.in_comment;
         }
     }
 
@@ -181,11 +219,13 @@ impl Found {
     fn in_line(&mut self, line: &str, (indent, name_above): (usize, &str), next: &[&str]) -> Option<String> {
         let words: Vec<&str> =
             line.split_whitespace().chain(next.first().and_then(|next| next.split_whitespace().next())).collect();
+        self.is_prose = self.in_comment && !matches!(words[..], ["machine" | "default" | "login", ..]);
         for pair in words.windows(2) {
             if matches!(pair[0], "password" | "account" | "passwd") {
                 self.readings("password", pair[1], &[]);
             }
         }
+        self.is_prose = self.in_comment;
         if let [name, value] = *line.split_whitespace().collect::<Vec<_>>()
             && is_secret_variable(name)
             && split(line).is_none()
@@ -199,17 +239,23 @@ impl Found {
         let Some((name, value)) = split(item) else {
             // Not a name and a value: a line of a key, or a token by itself. Fields may still be separated.
             self.readings(name_above, item, next);
+            if item.len() < line.len() && item.contains(|letter: char| letter.is_ascii_digit()) && !self.is_prose {
+                self.as_written(("", "- "), item);
+            }
             if let Some((name, last)) = item.rsplit_once(':').filter(|_| !item.contains(char::is_whitespace)) {
                 let name = if is_secret_variable(name) { bare_name(name) } else { "password" };
                 self.readings(name, last, next);
                 // A password may have colons of its own, or write them with backslashes.
                 if let Some(last) = item.splitn(5, ':').nth(4) {
+                    self.is_prose = self.in_comment && self.is_source;
                     self.readings("password", last, &[]);
                 }
             }
             return None;
         };
         let short = bare_name(name);
+        let is_assigned = item[name.len()..].trim_start().starts_with('=') || value.starts_with(['"', '\'', '`']);
+        self.is_prose = self.in_comment && (self.is_source || !is_assigned);
         if is_block(value) {
             let block: Vec<&str> = next.iter().copied().take_while(|line| indent_of(line) > indent).collect();
             let block: Vec<&str> = block.iter().map(|line| line.trim()).collect();
@@ -217,7 +263,9 @@ impl Found {
             return Some(short.to_owned());
         }
         self.readings(short, value, next);
-        self.as_written(&item[..item.len() - value.len()], value);
+        if !self.is_prose {
+            self.as_written((short, &item[..item.len() - value.len()]), value);
+        }
         Some(short.to_owned())
     }
 
@@ -250,22 +298,52 @@ impl Found {
         if is_plain(value) {
             return;
         }
+        let is_telling = names_secret(name);
         self.password_in_address(value);
+        self.named_parts(value);
+        if self.is_source && !is_telling {
+            return;
+        }
         self.parts_that_look_random(value);
-        let is_named = is_secret_variable(name);
+        let is_named = is_telling && !self.is_prose && !is_harmless_place(value);
         let is_long = value.len() >= SHORTEST || is_named && value.len() >= SHORTEST_NAMED && !is_word(value);
         let is_secret = if is_named { !is_default(value) } else { !may_be_ordinary(value) };
         if is_long && is_secret {
             self.hide(value);
-        } else {
+        } else if !self.is_source && (is_telling || !self.is_prose && !is_common(value)) {
             self.with_name(name, value);
+        }
+    }
+
+    /// Takes the names and values inside of a value, and in prose: `Server=db;Password=…`, `the old password: …`.
+    fn named_parts(&mut self, text: &str) {
+        let is_of_name = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.');
+        for (at, sign) in text.match_indices(['=', ':']) {
+            let before = text[..at].trim_end().trim_end_matches(['"', '\'']);
+            let name = &before[before.trim_end_matches(is_of_name).len()..];
+            let after = text[at + sign.len()..].trim_start();
+            if !names_secret(name) || after.starts_with("//") {
+                continue;
+            }
+            let quote = after.chars().next().filter(|first| matches!(first, '"' | '\'' | '`'));
+            let part = match quote {
+                Some(quote) => after[1..].split(quote).next(),
+                None => after.split(|letter: char| letter.is_whitespace() || ";,&|\"'<>)}]".contains(letter)).next(),
+            };
+            // Prose has blanks around its signs.
+            let is_assigned = quote.is_some() || sign == "=" && !text[..at].ends_with(char::is_whitespace);
+            let was_prose = self.is_prose;
+            self.is_prose = self.is_source || !is_assigned && (was_prose || sign == ":");
+            self.value(name, part.unwrap_or_default());
+            self.is_prose = was_prose;
         }
     }
 
     /// Hides a value together with its name, however that is written.
     fn with_name(&mut self, name: &str, value: &str) {
         if !name.is_empty() && name.len() + value.len() >= SHORTEST && value.len() <= LONGEST {
-            for between in BETWEEN {
+            let is_word = self.is_prose || !names_secret(name);
+            for between in BETWEEN.iter().chain(BETWEEN_TELLING.iter().filter(|_| !is_word)) {
                 let kept = name.len() + between.len();
                 self.secrets.push(Secret { text: format!("{name}{between}{value}"), kept });
             }
@@ -273,8 +351,10 @@ impl Found {
     }
 
     /// Hides a line as it is written.
-    fn as_written(&mut self, before: &str, written: &str) {
-        let is_secret = !readings(written, &[]).iter().all(|reading| is_plain(reading));
+    fn as_written(&mut self, (name, before): (&str, &str), written: &str) {
+        let is_telling = names_secret(name);
+        let is_ordinary = |reading: &String| is_plain(reading) || !is_telling && is_common(reading);
+        let is_secret = !readings(written, &[]).iter().all(is_ordinary);
         if is_secret && (SHORTEST..=LONGEST).contains(&(before.len() + written.len())) {
             self.secrets.push(Secret { text: format!("{before}{written}"), kept: before.len() });
         }
@@ -304,8 +384,9 @@ impl Found {
 
     fn password_in_address(&mut self, value: &str) {
         let user_info = value.split_once("://").and_then(|(_, rest)| rest.split(['/', '?']).next()?.rsplit_once('@'));
-        let Some((_, password)) = user_info.and_then(|(user_info, _)| user_info.split_once(':')) else { return };
-        if password.len() >= SHORTEST_NAMED {
+        let Some((user, password)) = user_info.and_then(|(user_info, _)| user_info.split_once(':')) else { return };
+        let is_example = password == user || is_plain(password) || is_default(password) || is_common(password);
+        if password.len() >= SHORTEST_NAMED && !is_example {
             self.secrets.push(Secret::whole(password));
             self.secrets.push(Secret::whole(without_percents(password)));
         }

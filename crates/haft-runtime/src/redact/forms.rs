@@ -48,6 +48,14 @@ fn written(text: &str) -> Vec<String> {
         each(&|letter| if "$`\"\\".contains(letter) { format!("\\{letter}") } else { plain(letter) }),
         text.replace('\'', "'\\''"),
         text.replace('\'', "''"),
+        // Words, as programs part them.
+        text.replace(' ', "  "),
+        text.replace(' ', "_"),
+        text.replace(' ', "-"),
+        text.replace(' ', "+"),
+        text.replace(' ', ","),
+        text.replace(' ', ", "),
+        text.replace(' ', ""),
         text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;"),
         json,
     ]

@@ -1,12 +1,13 @@
 //! The table of texts that are known to be secret, and where they occur in a text.
 //!
 //! Letters count without regard to case. Of a long text the middle is enough, so that a value without its first or last
-//! letters is found too; whatever of the value stands around the middle belongs to it. A long text is also found across
-//! the ends of lines, as programs wrap it. All of it is a fixed number of passes over the text.
+//! letters is found too; whatever of the value stands around the middle belongs to it. Of one that looks random, as a line
+//! of a key does, any part that is long enough is. A long text is also found across
+//! the ends of lines, as programs wrap it; whether it may be there at all is one look at each end (`fragments`).
 //!
 //! Not here: which texts are secret (`file_values`), in which forms they are written (`forms`).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -14,7 +15,8 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 use super::file_values::may_be_ordinary;
 use super::forms::forms;
-use super::wrapped::{Unwrapped, Wrapping};
+use super::fragments::{Fragments, extended};
+use super::wrapped::{Unwrapped, Wrapping, line_pieces};
 
 /// Most texts that become known.
 const MOST_TEXTS: usize = 200_000;
@@ -22,8 +24,12 @@ const MOST_TEXTS: usize = 200_000;
 const SHORTEST_LONG: usize = 16;
 /// The part at either end of a long text that may be missing: one in so many.
 const MISSING: usize = 5;
+/// Shortest text that looks random of which any longer part is hidden, in bytes.
+const SHORTEST_RANDOM: usize = 20;
 /// Longest beginning of a text that is waited for, in bytes.
 const LONGEST_BEGINNING: usize = 4 * 1024;
+/// How much of the beginning of a text tells it from others.
+const BEGINNING: usize = 3;
 /// Shortest beginning of a text, before the end of a line, whose rest is waited for.
 const SHORTEST_BEGINNING: usize = 6;
 
@@ -49,6 +55,14 @@ pub(super) struct Known {
     files: Vec<String>,
     found_by: Option<AhoCorasick>,
     longest: usize,
+    /// Fragments of the long ones.
+    fragments: Fragments,
+    /// Fragments of those that look random: any longer part of one is hidden.
+    random: Fragments,
+    /// The files that those are of.
+    random_files: Vec<Option<usize>>,
+    /// How they begin, as far as that tells quickly that nothing does.
+    beginnings: HashSet<[u8; BEGINNING]>,
 }
 
 #[derive(Clone)]
@@ -66,6 +80,8 @@ struct Entry {
 pub(super) struct Span {
     pub(super) range: Range<usize>,
     pub(super) file: Option<usize>,
+    /// Where the text begins that this is of: some lines above, where it was wrapped.
+    begins: usize,
 }
 
 impl std::fmt::Debug for Known {
@@ -96,6 +112,18 @@ impl Known {
         if self.entries.len() > known {
             self.found_by = Some(automaton(self.entries.keys()));
             self.longest = self.entries.keys().map(String::len).max().unwrap_or(0).min(LONGEST_BEGINNING);
+            let long = self.entries.iter().filter(|(_, entry)| entry.is_long);
+            self.fragments = Fragments::of(long.map(|(text, _)| text.as_str()));
+            let is_random = |(text, entry): &(&String, &Entry)| {
+                text.len() >= SHORTEST_RANDOM
+                    && entry.kept.is_empty()
+                    && entry.middle_of.is_none()
+                    && !may_be_ordinary(text)
+            };
+            let random = || self.entries.iter().filter(is_random);
+            self.random = Fragments::of(random().map(|(text, _)| text.as_str()));
+            self.random_files = random().map(|(_, entry)| entry.file).collect();
+            self.beginnings = self.entries.keys().filter_map(|text| text.as_bytes().first_chunk().copied()).collect();
         }
     }
 
@@ -137,14 +165,25 @@ impl Known {
         let Some(found_by) = &self.found_by else { return Vec::new() };
         let mut spans = Vec::new();
         for (found, entry) in self.found(found_by, text) {
-            spans.push(Span { range: found.start + entry.kept.len()..found.end, file: entry.file });
+            let range = found.start + entry.kept.len()..found.end;
+            spans.push(Span { begins: range.start, range, file: entry.file });
         }
-        for wrapping in [Wrapping::Anywhere, Wrapping::Numbered, Wrapping::Words] {
-            let Some(unwrapped) = Unwrapped::of(text, wrapping) else { continue };
+        for (range, number) in self.random.parts(text) {
+            if !may_be_ordinary(&text[range.clone()]) {
+                spans.push(Span { begins: range.start, range, file: self.random_files[number] });
+            }
+        }
+        let lines = line_pieces(text);
+        for wrapping in [Wrapping::Anywhere, Wrapping::Numbered, Wrapping::Listed, Wrapping::Words] {
+            let Some(unwrapped) = Unwrapped::of(text, &lines, wrapping) else { continue };
+            if !unwrapped.joints().any(|place| self.fragments.may_be_across(&unwrapped.text, place)) {
+                continue;
+            }
             for (found, entry) in self.found(found_by, &unwrapped.text).into_iter().filter(|(_, entry)| entry.is_long) {
                 if unwrapped.pieces(found.clone()).len() > 1 {
-                    let pieces = unwrapped.pieces(found.start + entry.kept.len()..found.end).into_iter();
-                    spans.extend(pieces.map(|range| Span { range, file: entry.file }));
+                    let pieces = unwrapped.pieces(found.start + entry.kept.len()..found.end);
+                    let begins = pieces.first().map_or(0, |first| first.start);
+                    spans.extend(pieces.into_iter().map(|range| Span { range, file: entry.file, begins }));
                 }
             }
         }
@@ -187,7 +226,7 @@ impl Known {
     pub(super) fn may_go_on_from(&self, text: &str) -> usize {
         let first = (text.len().saturating_sub(2 * self.longest)..).find(|at| text.is_char_boundary(*at)).unwrap_or(0);
         let tail = text[first..].to_ascii_lowercase();
-        let unwrapped = Unwrapped::of(&tail, Wrapping::Anywhere);
+        let unwrapped = Unwrapped::of(&tail, &line_pieces(&tail), Wrapping::Anywhere);
         let mut nearest = tail.len().saturating_sub(self.longest)..tail.len();
         let plain = nearest.find(|at| tail.is_char_boundary(*at) && self.begins_some(&tail[*at..], 1));
         let wrapped = unwrapped.and_then(|unwrapped| {
@@ -197,33 +236,24 @@ impl Known {
             let mut begun = starts.filter(|at| self.begins_some(&text[*at..], SHORTEST_LONG));
             begun.next().map(|at| unwrapped.original(at))
         });
-        let start = [plain, wrapped].into_iter().flatten().min().map_or(text.len(), |at| first + at);
+        let mut start = [plain, wrapped].into_iter().flatten().min().unwrap_or(tail.len());
         // A secret that is whole is not parted by one that may begin inside of it.
-        let crossing =
-            self.spans(&text[first..]).into_iter().map(|span| span.range.start + first..span.range.end + first);
-        let crossing = crossing.filter(|range| range.start < start && range.end > start).map(|range| range.start);
-        crossing.min().unwrap_or(start)
+        let spans = self.spans(&text[first..]);
+        while let Some(parted) = spans.iter().find(|span| span.begins < start && span.range.end > start) {
+            start = parted.begins;
+        }
+        first + start
     }
 
     /// Returns whether a text of at least this length begins with this one and goes on.
     fn begins_some(&self, beginning: &str, shortest: usize) -> bool {
+        if beginning.as_bytes().first_chunk().is_some_and(|first| !self.beginnings.contains(first)) {
+            return false;
+        }
         let after = (std::ops::Bound::Excluded(beginning), std::ops::Bound::Unbounded);
         let mut begun = self.entries.range::<str, _>(after).take_while(|(text, _)| text.starts_with(beginning)).take(8);
         begun.any(|(text, _)| text.len() >= shortest)
     }
-}
-
-/// Extends the middle of a text by what of the text stands around it.
-fn extended(text: &str, middle: Range<usize>, (whole, from): (&str, usize)) -> Range<usize> {
-    let same = |(a, b): &(u8, u8)| a.eq_ignore_ascii_case(b);
-    let (text_bytes, whole) = (text.as_bytes(), whole.as_bytes());
-    let before = text_bytes[..middle.start].iter().rev().copied().zip(whole[..from].iter().rev().copied());
-    let after = text_bytes[middle.end..].iter().copied().zip(whole[from + middle.len()..].iter().copied());
-    let mut start = middle.start - before.take_while(same).count();
-    let mut end = middle.end + after.take_while(same).count();
-    start = (start..=middle.start).find(|at| text.is_char_boundary(*at)).unwrap_or(middle.start);
-    end = (middle.end..=end).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(middle.end);
-    start..end
 }
 
 /// Puts spans in order and makes one of those that overlap.
@@ -232,7 +262,10 @@ fn apart(mut spans: Vec<Span>) -> Vec<Span> {
     let mut apart: Vec<Span> = Vec::with_capacity(spans.len());
     for span in spans {
         match apart.last_mut().filter(|last| span.range.start < last.range.end) {
-            Some(last) => last.range.end = last.range.end.max(span.range.end),
+            Some(last) => {
+                last.range.end = last.range.end.max(span.range.end);
+                last.begins = last.begins.min(span.begins);
+            }
             None => apart.push(span),
         }
     }
@@ -247,7 +280,7 @@ fn line_by_line(text: &str, span: Span) -> Vec<Span> {
         let range = start..start + line.trim_end_matches(['\n', '\r']).len();
         start += line.len();
         if !range.is_empty() {
-            spans.push(Span { range, file: span.file });
+            spans.push(Span { range, file: span.file, begins: span.begins });
         }
     }
     spans

@@ -11,6 +11,8 @@ pub(super) enum Wrapping {
     Anywhere,
     /// Anywhere; lines begin with blanks, a number, a sign: as in numbered lines, differences and quotes.
     Numbered,
+    /// Anywhere; lines begin with signs of comments and lists too, and end with a quote or a comma.
+    Listed,
     /// Between words, and lines may begin likewise.
     Words,
 }
@@ -24,13 +26,16 @@ pub(super) struct Unwrapped {
 
 impl Unwrapped {
     /// Takes the ends of lines out of a text; nothing where it is one line.
-    pub(super) fn of(text: &str, wrapping: Wrapping) -> Option<Self> {
-        let mut unwrapped = Self { text: String::with_capacity(text.len()), pieces: Vec::new() };
-        let mut at = 0;
-        while at < text.len() {
-            let (line, next) = line_at(text, at);
-            let skipped = if wrapping == Wrapping::Anywhere { 0 } else { before_content(&text[line.clone()]) };
-            let piece = line.start + skipped..line.end;
+    pub(super) fn of(text: &str, lines: &[Range<usize>], wrapping: Wrapping) -> Option<Self> {
+        let mut unwrapped = Self { text: String::with_capacity(text.len()), pieces: Vec::with_capacity(lines.len()) };
+        for line in lines {
+            let content = &text[line.clone()];
+            let (skipped, behind) = match wrapping {
+                Wrapping::Anywhere => (0, 0),
+                Wrapping::Numbered | Wrapping::Words => (before_content(content, MARKS), 0),
+                Wrapping::Listed => (before_content(content, LIST_MARKS), behind_content(content)),
+            };
+            let piece = line.start + skipped..(line.end - behind).max(line.start + skipped);
             if !piece.is_empty() {
                 if wrapping == Wrapping::Words && !unwrapped.pieces.is_empty() {
                     unwrapped.text.push(' ');
@@ -38,9 +43,13 @@ impl Unwrapped {
                 unwrapped.pieces.push((unwrapped.text.len(), piece.clone()));
                 unwrapped.text.push_str(&text[piece]);
             }
-            at = next;
         }
         (unwrapped.pieces.len() > 1 || unwrapped.text.len() < text.len()).then_some(unwrapped)
+    }
+
+    /// Returns where in it a line ended.
+    pub(super) fn joints(&self) -> impl Iterator<Item = usize> {
+        self.pieces.iter().skip(1).map(|(from, _)| *from)
     }
 
     /// Returns where a part of it lies in the original, piece by piece.
@@ -61,24 +70,42 @@ impl Unwrapped {
     }
 }
 
-/// Returns the line that begins here, and where the next one does. An end may be written as `\n`, in JSON.
-fn line_at(text: &str, at: usize) -> (Range<usize>, usize) {
+/// Returns the lines of a text without their ends. An end may be written as `\n`, in JSON.
+pub(super) fn line_pieces(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
-    let is_written = |index: usize| bytes[index] == b'\\' && matches!(bytes.get(index + 1), Some(b'n' | b'r'));
-    let end = (at..bytes.len()).find(|index| matches!(bytes[*index], b'\n' | b'\r') || is_written(*index));
-    match end {
-        None => (at..text.len(), text.len()),
-        Some(end) => (at..end, end + if bytes[end] == b'\\' { 2 } else { 1 }),
+    let (mut lines, mut start, mut at) = (Vec::new(), 0, 0);
+    while let Some(sign) = bytes[at..].iter().position(|byte| matches!(byte, b'\n' | b'\r' | b'\\')) {
+        let end = at + sign;
+        let length = match (bytes[end], bytes.get(end + 1)) {
+            (b'\\', Some(b'n' | b'r')) => 2,
+            (b'\\', _) => 0,
+            _ => 1,
+        };
+        at = end + length.max(1);
+        if length > 0 {
+            lines.push(start..end);
+            start = at;
+        }
     }
+    lines.push(start..text.len());
+    lines
 }
 
-fn before_content(line: &str) -> usize {
+/// Signs before the content of a line.
+const MARKS: &str = " \t:|>+-│→";
+const LIST_MARKS: &str = " \t:|>+-│→#*;%!\"',";
+
+fn before_content(line: &str, marks: &str) -> usize {
     let content = line.trim_start_matches([' ', '\t']);
     let unnumbered = content.trim_start_matches(|letter: char| letter.is_ascii_digit());
-    let is_mark = |letter: char| matches!(letter, ' ' | '\t' | ':' | '|' | '>' | '+' | '-' | '│' | '→');
+    let is_mark = |letter: char| marks.contains(letter);
     // A number that no mark follows is content.
     let content = if unnumbered.starts_with(is_mark) || unnumbered.is_empty() { unnumbered } else { content };
     line.len() - content.trim_start_matches(is_mark).len()
+}
+
+fn behind_content(line: &str) -> usize {
+    line.len() - line.trim_end_matches(['"', '\'', ',', '|', '\\']).len()
 }
 
 #[cfg(test)]
@@ -96,11 +123,16 @@ mod tests {
             ("{\"a\":\"ab\\ncd\"}", "{\"a\":\"abcd\"}", "{\"a\":\"abcd\"}"),
             ("12ab\n34cd", "12ab34cd", "12ab34cd"),
         ] {
-            let unwrapped = |wrapping| Unwrapped::of(text, wrapping).expect("it has lines").text;
+            let unwrapped = |wrapping| Unwrapped::of(text, &line_pieces(text), wrapping).expect("it has lines").text;
             assert_eq!((unwrapped(Wrapping::Anywhere), unwrapped(Wrapping::Numbered)), (plain.into(), numbered.into()));
         }
-        assert!(Unwrapped::of("one line", Wrapping::Anywhere).is_none());
-        let unwrapped = Unwrapped::of("1\tab\n2\tcd", Wrapping::Numbered).expect("it has lines");
+        for listed in ["# ab\n# cd", "'ab',\n'cd',", "1 | ab|\n2 | cd|", "ab\ncd"] {
+            let unwrapped = Unwrapped::of(listed, &line_pieces(listed), Wrapping::Listed).expect("it has lines");
+            assert_eq!(unwrapped.text, "abcd", "{listed}");
+        }
+        assert!(Unwrapped::of("one line", &line_pieces("one line"), Wrapping::Anywhere).is_none());
+        let text = "1\tab\n2\tcd";
+        let unwrapped = Unwrapped::of(text, &line_pieces(text), Wrapping::Numbered).expect("it has lines");
         assert_eq!(unwrapped.pieces(1..4), [3..4, 7..9]);
     }
 }

@@ -27,7 +27,9 @@ use super::locate::locate;
 use super::names::{Letters, NameGlobs};
 use super::open::Root;
 use super::walk::{Walk, WalkOptions};
+use crate::history::earlier_secrets::earlier_secrets;
 use crate::history::git_index;
+use crate::state::journal::Journal;
 
 /// Most folders that are looked at.
 const MOST_FOLDERS: usize = 50_000;
@@ -49,6 +51,10 @@ struct Known {
     folders: HashMap<PathBuf, Folder>,
     files: HashMap<PathBuf, Stamp>,
     names: Names,
+    /// The journal, which knows of earlier.
+    journal: Option<Journal>,
+    /// Where an earlier process found secret files; nothing before the journal was asked.
+    remembered: Option<Vec<PathBuf>>,
 }
 
 /// What matters of a folder.
@@ -61,10 +67,16 @@ struct Folder {
 }
 
 impl SecretFiles {
+    /// Knows of secret files that were changed earlier, too.
+    pub(super) fn with_earlier(journal: Journal) -> Self {
+        Self { known: Mutex::new(Known { journal: Some(journal), ..Known::default() }) }
+    }
+
     /// Looks again.
     pub(super) fn look(&self, root: &Root, breadth: Breadth) -> SecretLook {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let mut look = SecretLook { changed: Vec::new(), repositories: Vec::new(), is_whole: true };
+        let breadth = known.remember(root, breadth, &mut look);
         let tops = root.folders().into_iter().map(|(path, _)| root.place_of(path).unwrap_or(path).to_owned());
         let mut waiting: Vec<(PathBuf, usize)> = tops.map(|top| (top, 0)).collect();
         let mut folders = 0;
@@ -86,6 +98,9 @@ impl SecretFiles {
             } else if breadth == Breadth::Whole && !folder.folders.is_empty() {
                 look.is_whole = false;
             }
+        }
+        if breadth == Breadth::Whole {
+            known.note_places();
         }
         look
     }
@@ -191,6 +206,41 @@ fn met(root: &Root, folder: &Path, (hidden, wanted): (Hidden, &[PathBuf])) -> Op
 }
 
 impl Known {
+    /// Reads what earlier processes knew: secret files that were changed since, and those that they found deeper down. Where
+    /// none has looked yet, everything is looked at.
+    fn remember(&mut self, root: &Root, breadth: Breadth, look: &mut SecretLook) -> Breadth {
+        let Some(journal) = &self.journal else { return breadth };
+        let places = match self.remembered.take() {
+            Some(places) => places,
+            None => {
+                look.changed = earlier_secrets(root, journal);
+                let Some(places) = journal.secret_places() else {
+                    self.remembered = Some(Vec::new());
+                    return Breadth::Whole;
+                };
+                places
+            }
+        };
+        if breadth == Breadth::FirstLevel {
+            places.iter().filter(|place| secret_kind(place).is_some()).for_each(|place| self.read(root, place, look));
+        }
+        self.remembered = Some(places);
+        breadth
+    }
+
+    /// Leaves word for later processes of where secret files are.
+    fn note_places(&mut self) {
+        let Some(journal) = &self.journal else { return };
+        let mut places: Vec<PathBuf> = self.folders.values().flat_map(|folder| folder.secrets.clone()).collect();
+        places.sort();
+        let is_known =
+            self.remembered.as_ref().is_some_and(|known| *known == places) && journal.secret_places().is_some();
+        // Without it the next process looks at everything.
+        if !is_known && journal.remember_secret_places(&places).is_ok() {
+            self.remembered = Some(places);
+        }
+    }
+
     /// Returns what is in a folder, as it was seen last where it has not changed since.
     fn folder(&mut self, root: &Root, place: &Path) -> Option<Folder> {
         let opened = root.open_place(place, OFlags::PATH | OFlags::DIRECTORY).ok()?;

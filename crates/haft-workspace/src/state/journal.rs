@@ -11,6 +11,7 @@ pub(super) mod frame;
 mod objects;
 mod record;
 mod room;
+mod secret_places;
 
 pub(crate) use objects::{Durable, Objects, is_not_kept};
 pub(crate) use record::{
@@ -25,6 +26,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use haft_contract::guarded::secret_kind;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
@@ -152,6 +154,16 @@ impl Journal {
     /// Returns how many bytes it would free to drop the change sets made before a moment, or all of them, about.
     pub(super) fn room_of_older(&self, before_ms: Option<u64>) -> io::Result<u64> {
         Ok(room::room_of_older(&self.read()?, &self.objects(), before_ms))
+    }
+
+    /// Returns whether a secret file was ever changed.
+    pub(crate) fn has_secrets(&self) -> bool {
+        self.mark_of_secrets().symlink_metadata().is_ok()
+    }
+
+    /// The file that says so: an empty one, so that a journal without secrets need not be read for them.
+    fn mark_of_secrets(&self) -> PathBuf {
+        self.folder.join("has-secrets")
     }
 
     pub(crate) fn objects(&self) -> Objects {
@@ -293,6 +305,10 @@ impl<'j> Writing<'j> {
 
     /// Writes down what is about to be done. It is safe once it is synced.
     pub(crate) fn intend(&mut self, intent: &Intent, inline: &[u8]) -> io::Result<()> {
+        let is_secret = |path: &PathText| secret_kind(&path.path()).is_some();
+        if !self.journal.has_secrets() && intent.steps.iter().flat_map(Step::paths).any(is_secret) {
+            private::append_file(&self.journal.mark_of_secrets())?;
+        }
         let sets = self.head.sets.max(intent.set);
         self.append(&Record::Intent(Box::new(intent.clone())), inline, sets)
     }

@@ -2,7 +2,164 @@
 //!
 //! Not here: where the values are in a file (`file_values`).
 
+use haft_contract::guarded::is_secret_variable;
+
 use super::super::SHORTEST;
+
+/// Last words of names that say something about a secret.
+const ABOUT: &[&str] = &[
+    "AGE",
+    "ALG",
+    "ALGORITHM",
+    "AUDIENCE",
+    "BACKEND",
+    "COUNT",
+    "DAYS",
+    "DIR",
+    "DIRECTORY",
+    "DOMAIN",
+    "ENABLED",
+    "ENDPOINT",
+    "EXPIRATION",
+    "EXPIRES",
+    "EXPIRY",
+    "FILE",
+    "FORMAT",
+    "HASHER",
+    "HEADER",
+    "HOST",
+    "HOURS",
+    "HTTPONLY",
+    "IN",
+    "ISSUER",
+    "LENGTH",
+    "LIFETIME",
+    "LIMIT",
+    "METHOD",
+    "MINUTES",
+    "MODE",
+    "NAME",
+    "PATH",
+    "POLICY",
+    "PORT",
+    "PREFIX",
+    "PROVIDER",
+    "REGION",
+    "ROUNDS",
+    "SAMESITE",
+    "SCOPE",
+    "SCOPES",
+    "SECONDS",
+    "SECURE",
+    "SIZE",
+    "STORE",
+    "SUFFIX",
+    "TTL",
+    "TYPE",
+    "URI",
+    "URL",
+];
+/// Keys that open nothing.
+const OTHER_KEYS: &[&str] =
+    &["PUBLIC", "CACHE", "PRIMARY", "FOREIGN", "SORT", "PARTITION", "HASH", "ROUTING", "IDEMPOTENCY"];
+/// Values that settings of every day have.
+const COMMON: &[&str] = &[
+    "access",
+    "account",
+    "admin",
+    "alpine",
+    "always",
+    "anonymous",
+    "auto",
+    "basic",
+    "bearer",
+    "beta",
+    "body",
+    "client",
+    "console",
+    "cookie",
+    "cookies",
+    "critical",
+    "database",
+    "debug",
+    "demo",
+    "docker",
+    "email",
+    "english",
+    "error",
+    "example",
+    "expires",
+    "fatal",
+    "file",
+    "global",
+    "google",
+    "guest",
+    "header",
+    "hello",
+    "hidden",
+    "host",
+    "http",
+    "https",
+    "info",
+    "invalid",
+    "json",
+    "latest",
+    "linux",
+    "live",
+    "local",
+    "login",
+    "logs",
+    "main",
+    "master",
+    "memory",
+    "mongo",
+    "mysql",
+    "name",
+    "never",
+    "node",
+    "notice",
+    "optional",
+    "postgres",
+    "postgresql",
+    "private",
+    "prod",
+    "public",
+    "python",
+    "query",
+    "rabbitmq",
+    "redis",
+    "release",
+    "required",
+    "root",
+    "sandbox",
+    "secret",
+    "server",
+    "service",
+    "session",
+    "silent",
+    "smtp",
+    "sqlite",
+    "sqlite3",
+    "stage",
+    "stdout",
+    "stderr",
+    "strict",
+    "test",
+    "tests",
+    "text",
+    "token",
+    "trace",
+    "user",
+    "username",
+    "utf-8",
+    "utf8",
+    "value",
+    "verbose",
+    "warn",
+    "warning",
+    "web",
+    "yaml",
+];
 
 /// Values that are no secrets, whatever their name.
 pub(super) fn is_plain(value: &str) -> bool {
@@ -48,6 +205,59 @@ fn is_own_address(value: &str) -> bool {
     let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
     let is_own = matches!(name, "localhost" | "127.0.0.1" | "0.0.0.0" | "[::1]" | "::1");
     is_own && !rest.contains('?')
+}
+
+/// Returns whether a name says that its value is a secret, and not only something about one, as `COOKIE_DOMAIN` does.
+pub(super) fn names_secret(name: &str) -> bool {
+    if !is_secret_variable(name) {
+        return false;
+    }
+    let words = words(name);
+    let (last, before) = match words.as_slice() {
+        [.., before, last] => (last.as_str(), before.as_str()),
+        [last] => (last.as_str(), ""),
+        [] => return false,
+    };
+    let is_address_with_secret = words.iter().any(|word| word == "WEBHOOK");
+    let is_about = ABOUT.contains(&last) && !before.is_empty() && !is_address_with_secret;
+    let is_other_key = last == "KEY" && OTHER_KEYS.contains(&before);
+    !is_about && !is_other_key && !words.iter().any(|word| word.starts_with("TOKENIZ"))
+}
+
+/// Returns the words of a name, in capitals: `cookieDomain` and `cookie_domain` have two.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut was_lower = false;
+    for letter in name.chars() {
+        if !letter.is_alphanumeric() || letter.is_uppercase() && was_lower {
+            words.push(String::new());
+        }
+        was_lower = letter.is_lowercase();
+        if let Some(word) = words.last_mut().filter(|_| letter.is_alphanumeric()) {
+            word.extend(letter.to_uppercase());
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// Returns whether a value says where something is: an address or a path, with nothing random in it.
+pub(super) fn is_harmless_place(value: &str) -> bool {
+    let is_path =
+        ["/", "./", "../", "~/"].iter().any(|begin| value.starts_with(begin)) && value.matches('/').count() > 1;
+    let is_address = value.contains("://") || value.starts_with("file:") || value.starts_with("sqlite:");
+    (is_path || is_address) && !value.contains(char::is_whitespace) && may_be_ordinary(value)
+}
+
+/// Values that settings of every day have: not even their names make them worth hiding, unless those say `password`.
+pub(super) fn is_common(value: &str) -> bool {
+    let lower = value.to_ascii_lowercase();
+    let is_number = {
+        let digits = lower.trim_start_matches('v').trim_end_matches(|letter: char| letter.is_ascii_lowercase());
+        !digits.is_empty() && digits.chars().all(|letter| letter.is_ascii_digit() || matches!(letter, '.' | '_' | '-'))
+    };
+    // A number with its unit, or a version.
+    value.len() <= 3 || COMMON.contains(&lower.as_str()) || is_number && value.len() < 12 || is_harmless_place(value)
 }
 
 pub(super) fn is_word(value: &str) -> bool {

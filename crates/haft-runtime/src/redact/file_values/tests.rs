@@ -116,6 +116,7 @@ const READ: &[(&str, &str, &str)] = &[
     ("secrets.yaml", "password: swordfish\n  pond water\nb: c", "swordfish pond water"),
     ("secrets.yaml", "passwords:\n- swordfishpond\n- otherpond\n", "swordfishpond otherpond"),
     ("secrets.yaml", "- password: swordfishpond", "swordfishpond"),
+    ("secrets.yaml", "list:\n  - sword-11-fish-22\n", "  - sword-11-fish-22"),
     ("secrets.yaml", "password: swordfishpond # why", "swordfishpond"),
     ("secrets.yaml", "all: {password: swordfish9x8y7z, b: c}", "swordfish9x8y7z"),
     ("secrets.toml", "password = '''\nsword fish\npondwater'''", "sword fish\npondwater"),
@@ -225,4 +226,137 @@ fn a_value_is_hidden_behind_its_name_in_other_case() {
     redactor.also_hide_files(&[file(".env", "api_key = 'k-9f8e7d6c5b'\nname = swordfish\n")]);
     let hidden = redactor.redact_known("API_KEY = 'K-9F8E7D6C5B'\nthe Name swordfish, name = swordfish").into_owned();
     assert_eq!(hidden, "API_KEY = '[secret]'\nthe Name swordfish, name = [secret]");
+}
+
+/// A file with a value in a comment, and the value.
+const COMMENTED: &[(&str, &str, &str)] = &[
+    (".env", "A=b\n# API_KEY=k-9f8e7d6c5b", "k-9f8e7d6c5b"),
+    (".env", "# old: API_KEY=k-9f8e7d6c5b", "k-9f8e7d6c5b"),
+    (".env", "# old: DB_PASSWORD=swordfishpond", "swordfishpond"),
+    (".env", "#DB_PASSWORD=swordfishpond", "swordfishpond"),
+    (".env", "## export DB_PASSWORD='sword fish pond' (until May)", "sword fish pond"),
+    (".env", "# was k-9f8e7d6c5b until May", "k-9f8e7d6c5b"),
+    (".env", "PORT=3000 # was k-9f8e7d6c5b until May", "k-9f8e7d6c5b"),
+    (".env", "PORT=3000 # DB_PASSWORD=swordfishpond", "swordfishpond"),
+    (".env", "# PORT=3000 # DB_PASSWORD=swordfishpond", "swordfishpond"),
+    (".env", "# old password: k-9f8e7d6c5b", "k-9f8e7d6c5b"),
+    (".env", "# password: 'sword fish pond'", "sword fish pond"),
+    (".env", "# KEY=\"sword fish\n# pond water 7\"", "sword fish\npond water 7"),
+    (".env", "# -----BEGIN PRIVATE KEY-----\n# MIIabcdefgh\n# -----END PRIVATE KEY-----", "MIIabcdefgh"),
+    (".env", "# see postgres://ann:swordfishpond@db/app", "swordfishpond"),
+    (".env", "REM DB_PASSWORD=swordfishpond", "swordfishpond"),
+    ("secrets.yaml", "# password: k-9f8e7d6c5b\na: b", "k-9f8e7d6c5b"),
+    ("secrets.yaml", "a: b # token: k-9f8e7d6c5b", "k-9f8e7d6c5b"),
+    ("secrets.yaml", "# db:\n#   password: \"sword fish pond\"\n", "sword fish pond"),
+    ("secrets.yaml", "# password: |\n#   k-9f8e7d6c5b\n#   k-5b4c3d2e1f", "k-9f8e7d6c5b\nk-5b4c3d2e1f"),
+    ("secrets.yaml", "# tokens:\n# - k-9f8e7d6c5b\n", "k-9f8e7d6c5b"),
+    ("secrets.yaml", "{# token: k-9f8e7d6c5b #}\n", "k-9f8e7d6c5b"),
+    ("secrets.toml", "# password = \"sword fish pond\"", "sword fish pond"),
+    ("secrets.ini", "; password = swordfishpond", "swordfishpond"),
+    ("secrets.ini", "a = b ; password = swordfishpond", "swordfishpond"),
+    ("secrets.properties", "! db.password=swordfishpond", "swordfishpond"),
+    ("secrets.properties", "// db.password = swordfishpond", "swordfishpond"),
+    ("secrets.json", "{\n // \"password\": \"sword fish pond\",\n \"a\": 1 }", "sword fish pond"),
+    ("secrets.json", "{ \"a\": 1 /* \"password\": \"sword fish pond\" */ }", "sword fish pond"),
+    ("secrets.json", "{\n /*\n * password: \"sword fish pond\"\n */\n \"a\": 1 }", "sword fish pond"),
+    ("secrets.json", "{\"_comment\": \"old: API_KEY=swordfishpond\"}", "swordfishpond"),
+    ("secrets.json", "{\"_comment\": \"the password was k-9f8e7d6c5b\"}", "k-9f8e7d6c5b"),
+    ("secrets.xml", "<!-- password = swordfishpond -->\n<a/>", "swordfishpond"),
+    ("secrets.xml", "<a/><!-- token: k-9f8e7d6c5b -->", "k-9f8e7d6c5b"),
+    ("secrets.xml", "<a>\n<!--\n<password>sword fish pond</password>\n-->\n</a>", "sword fish pond"),
+    ("secrets.xml", "<a>\n<!--\n  password = swordfishpond\n-->\n</a>", "swordfishpond"),
+    ("secrets.plist", "<!-- <key>ApiToken</key><string>sword fish pond</string> -->", "sword fish pond"),
+    ("secrets.csv", "user,password\n# ann,swordfishpond\n", "swordfishpond"),
+    (".netrc", "# machine h login u password swordfishpond", "swordfishpond"),
+    (".pgpass", "#h:5432:d:u:swordfishpond", "swordfishpond"),
+    (".htpasswd", "#ann:$apr1$sWoRdFi$ShPoNd12345", "$apr1$sWoRdFi$ShPoNd12345"),
+    (".npmrc", "; //h/:_authToken=k-9f8e7d6c5b", "k-9f8e7d6c5b"),
+    ("secrets.js", "// apiKey: 'k-9f8e7d6c5b'", "k-9f8e7d6c5b"),
+    ("secrets.py", "# old api_key: k-9f8e7d6c5b", "k-9f8e7d6c5b"),
+    ("secrets.py", "x = 1  # API_KEY=k-9f8e7d6c5b", "k-9f8e7d6c5b"),
+    ("secrets.ts", "/* token = k-9f8e7d6c5b */", "k-9f8e7d6c5b"),
+    ("secrets.sh", "#API_KEY=k-9f8e7d6c5b", "k-9f8e7d6c5b"),
+    ("wp-config.php", "// define('DB_PASSWORD', 'k9!f8e7d6c5b');", "k9!f8e7d6c5b"),
+];
+
+#[test]
+fn a_value_in_a_comment_is_hidden_in_every_kind_of_file() {
+    let mut wrong = Vec::new();
+    for (path, text, value) in COMMENTED {
+        let redactor = Redactor::default();
+        redactor.also_hide_files(&[file(path, text)]);
+        let shown = redactor.redact_known(&format!("it is\n{value}\nreally")).into_owned();
+        if value.split(|letter: char| !letter.is_alphanumeric()).any(|word| word.len() > 3 && shown.contains(word)) {
+            wrong.push(format!("{path}: {text:?}: {shown:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Files as projects have them.
+const ORDINARY_FILES: &[(&str, &str)] = &[
+    (
+        ".env",
+        "# Copy this file and fill it in. The token: required, see the documentation.\n# password: ask Ann\n\
+         # Note: something else is needed for production\n# Token required\n#todo:something\n#something\n\
+         # Use the password of your account manager; the password must have 12 letters\n\
+         NODE_ENV=test\nUSER=admin\nDEBUG=true\nPORT=3000\nLOG_LEVEL=info\nTZ=UTC\nCI=1\nHOST=0.0.0.0\nTIMEOUT=30s\n\
+         VERSION=v1.2.3\nPYTHONPATH=src # where the sources are\nRUST_LOG=debug\nDJANGO_SETTINGS_MODULE=app.settings\n",
+    ),
+    (
+        ".env.test",
+        "DATABASE_URL=postgres://postgres:postgres@localhost:5432/app_test\nREDIS_URL=redis://redis:6379/0\n\
+         DB_PASSWORD=postgres\nPOSTGRES_USER=postgres\nMYSQL_ROOT_PASSWORD=root\nAMQP_URL=amqp://guest:guest@rabbitmq:5672\n\
+         DATABASE_URI=sqlite:///db.sqlite3\nPRISMA_DATABASE_URL=file:./dev.db\n",
+    ),
+    (
+        ".env.local",
+        "COOKIE_DOMAIN=example.com\nSESSION_COOKIE_NAME=sessionid\nJWT_ISSUER=https://auth.example.com\n\
+         JWT_ALGORITHM=HS256\nACCESS_TOKEN_EXPIRE_MINUTES=30\nPASSWORD_RESET_URL=https://example.com/reset\n\
+         SECRETS_DIR=/run/secrets\nAPI_KEY_HEADER=X-Api-Key\nCACHE_KEY_PREFIX=shopfront\nPRIMARY_KEY=identifier\n\
+         TOKENIZER=bert-base-uncased\nMAX_TOKENS=4096\nTOKENIZERS_PARALLELISM=false\nSSH_PRIVATE_KEY=~/.ssh/id_rsa\n\
+         PASSWORD_HASHER=argon2\ncookieDomain=example.com\n",
+    ),
+    ("secrets.yml", "user: admin\nname: express\ntype: module\nlevel: warning\nimage: postgres\nenabled: true\n"),
+    (".npmrc", "save-exact=true\nfund=false\nregistry=https://registry.npmjs.org/\nengine-strict=true\n"),
+];
+
+/// What programs print on an ordinary day.
+const ORDINARY_OUTPUT: &str = "\
+   Compiling express v1.2.3 (module)\n    Finished `test` profile [unoptimized + debuginfo] target(s) in 30s\n\
+running 12 tests\ntest session::expires ... ok\ntest something::else ... FAILED\n\
+test result: FAILED. 11 passed; 1 failed; 0 ignored; finished in 0.30s\n\
+> shopfront@1.2.3 test\n> NODE_ENV=test RUST_LOG=debug jest --ci\nPASS src/admin.test.js\nadded 4096 packages in 30s\n\
+npm warn deprecated example@1.2.3: required by express\nnpm error code ERESOLVE\n\
+============================= test session starts ==============================\nplatform linux -- Python 3.12\n\
+django: version 5.0, settings: app.settings\ntests/test_login.py::test_admin PASSED   [100%]\n\
+E   AssertionError: user admin has no role postgres on localhost:5432\nINFO: listening on 0.0.0.0:3000 as user admin\n\
+connected to redis://redis:6379/0 and sqlite:///db.sqlite3 and file:./dev.db, cookie sessionid for example.com\n\
+GET https://auth.example.com/reset 200; HS256; X-Api-Key; argon2; bert-base-uncased; identifier; /run/secrets\n\
+postgres-1  | database system is ready; role root, guest on rabbitmq:5672\nask Ann; password must; required; something\n\
+the image postgres, the name express, type module, level warning\nregistry=https://registry.npmjs.org/\n";
+
+#[test]
+fn ordinary_files_change_nothing_in_ordinary_output() {
+    for (path, text) in ORDINARY_FILES {
+        let redactor = Redactor::default();
+        redactor.also_hide_files(&[file(path, text)]);
+        let shown = redactor.redact(ORDINARY_OUTPUT).into_owned();
+        let changed: Vec<_> = shown.lines().zip(ORDINARY_OUTPUT.lines()).filter(|(shown, was)| shown != was).collect();
+        assert_eq!(changed, [], "{path}");
+    }
+}
+
+#[test]
+fn what_is_said_of_a_secret_is_told_from_the_secret() {
+    for name in
+        ["PASSWORD", "API_KEY", "apiKey", "SLACK_WEBHOOK_URL", "DB_PASS", "token", "name_of_token", "KEY", "url_key"]
+    {
+        assert!(names_secret(name), "{name}");
+    }
+    for name in
+        ["COOKIE_DOMAIN", "cookieDomain", "DATABASE_URL", "TOKENIZER", "CACHE_KEY", "PASSWORD_FILE", "jwt.issuer"]
+    {
+        assert!(!names_secret(name), "{name}");
+    }
 }

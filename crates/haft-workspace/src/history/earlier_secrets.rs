@@ -1,0 +1,70 @@
+//! Secret files as they were before changes.
+//!
+//! A call may rename a secret file, change a value in it or remove it after it was copied. Then no name says any more where
+//! the old values are, and a later process would show them. The journal has them, so they are read from there. Most
+//! journals never hold such a file, and then nothing is read.
+//!
+//! Not here: secret files as they are now (`files::secrets`).
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use haft_contract::door::SecretFile;
+use haft_contract::guarded::secret_kind;
+
+use super::History;
+use super::contents::Contents;
+use super::sets::Sets;
+use crate::files::open::Root;
+use crate::state::journal::{Journal, State, Step};
+
+/// Most versions of files, the newest first.
+const MOST: usize = 500;
+/// Largest version that is read, in bytes.
+const LARGEST: u64 = 1024 * 1024;
+
+impl History {
+    /// Returns secret files as they were before and after the changes in the journal.
+    pub fn earlier_secrets(&self) -> Vec<SecretFile> {
+        earlier_secrets(&self.root, &self.journal)
+    }
+}
+
+/// Returns secret files as they were before and after the changes in a journal.
+pub(crate) fn earlier_secrets(root: &Root, journal: &Journal) -> Vec<SecretFile> {
+    if !journal.has_secrets() {
+        return Vec::new();
+    }
+    let Ok(reading) = journal.read() else { return Vec::new() };
+    let sets = Sets::of(reading);
+    let contents = Contents::new(&sets, root, journal);
+    let (mut found, mut seen) = (Vec::new(), HashSet::new());
+    let is_secret = |path: &Path| secret_kind(path).is_some();
+    for (intent, inline) in sets.reading.intents.iter().rev() {
+        for step in &intent.steps {
+            let (path, versions) = match step {
+                Step::Change { path, before, after, .. } if is_secret(&path.path()) => {
+                    let hashes = [before, after].into_iter().filter_map(|state| match state {
+                        State::File { hash, size, .. } if *size <= LARGEST => Some((state, *hash)),
+                        _ => None,
+                    });
+                    let new = hashes.filter(|(_, hash)| seen.insert(*hash));
+                    let versions = new.filter_map(|(state, _)| contents.bytes(state, before, *inline)).collect();
+                    (path.path(), versions)
+                }
+                // Its content was not touched, so it is where the file is now.
+                Step::Move { from, to } if is_secret(&from.path()) => {
+                    let now = contents.now(&to.path()).filter(|bytes| bytes.len() as u64 <= LARGEST);
+                    (from.path(), Vec::from_iter(now))
+                }
+                Step::Change { .. } | Step::Move { .. } | Step::Tree { .. } => continue,
+            };
+            let path = path.display().to_string();
+            found.extend(versions.iter().map(|bytes: &Vec<u8>| SecretFile::of(path.clone(), bytes)));
+            if found.len() >= MOST {
+                return found;
+            }
+        }
+    }
+    found
+}
