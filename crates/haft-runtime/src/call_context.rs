@@ -269,7 +269,8 @@ impl<'a> CallContext<'a> {
         let effects = self.note(|notes| notes.effects.clone().unwrap_or_default());
         // The doors note every command before it starts, and every change.
         let is_seen = |effect: &Effect| {
-            matches!(effect, Effect::Change(..) | Effect::PlantRepository(_) | Effect::Run(_) | Effect::Expose(_))
+            let is_beside = matches!(effect, Effect::PlantRepository(_) | Effect::ChangeFollowed(_));
+            is_beside || matches!(effect, Effect::Change(..) | Effect::Run(_) | Effect::Expose(_))
         };
         let is_unseen = |effect: &Effect| effect.changes() && !is_seen(effect);
         match self.did() {

@@ -178,11 +178,10 @@ impl Judge {
         Ruling { reason, ..ruling }
     }
 
-    /// Returns the git repositories that changes would plant: git would run programs there as soon as it is entered.
-    fn planted(&self, effects: &[Effect]) -> impl Iterator<Item = Effect> + use<> {
-        let written: Vec<&Target> = effects.iter().filter_map(Effect::written).collect();
-        let planted = self.workspace.planted_repositories(&written);
-        planted.into_iter().map(Effect::PlantRepository)
+    /// Returns the code of other programs that changes would plant: in a new git repository, or where a protected name
+    /// leads.
+    fn planted(&self, effects: &[Effect]) -> Vec<Effect> {
+        self.workspace.planted(&effects.iter().filter_map(Effect::changed).collect::<Vec<_>>())
     }
 
     fn files(&self, files: &[(Deed, String)], folder: &Path) -> anyhow::Result<Ruling> {
@@ -208,7 +207,7 @@ impl Judge {
             effects.iter().filter_map(|effect| if let Effect::Read(target) = effect { Some(target) } else { None });
         let other_names = read.filter_map(|target| secrets::of_other_name(&self.workspace, target));
         let ruling = other_names.fold(ruling, Ruling::stricter);
-        let planted: Vec<Effect> = self.planted(&effects).collect();
+        let planted = self.planted(&effects);
         let tool = tools.first().copied().unwrap_or(COMMANDS);
         Ok(if planted.is_empty() { ruling } else { ruling.stricter(self.by_effects(tool, &planted)) })
     }

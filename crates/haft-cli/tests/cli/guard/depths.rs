@@ -142,3 +142,21 @@ fn only_the_tools_that_haft_has_are_taken_for_its_own() {
         assert_eq!(asked(&place, "gemini", &gemini(tool, &json!({}))), wanted, "{tool}");
     }
 }
+
+#[test]
+fn a_change_of_what_a_protected_name_leads_to_is_asked_about() {
+    let place = place();
+    place.put("ws/.git/config", "[core]\n\thooksPath = tools\n[include]\n\tpath = ../more.cfg\n");
+    std::os::unix::fs::symlink("cfg", place.path("ws/.vscode")).expect("a link can be made");
+    for path in ["tools/pre-commit", "more.cfg", "cfg/tasks.json"] {
+        let written = place.guarded("Write", &json!({ "file_path": place.path("ws").join(path), "content": "x" }));
+        assert!(written.1.contains("protected names"), "{path}: {written:?}");
+        for command in [format!("echo x > {path}"), format!("cp a {path}"), format!("rm -f {path}")] {
+            let (decision, reason) = place.guarded("Bash", &json!({ "command": command }));
+            assert!(decision != "allow" && reason.contains("protected names"), "{command}: {decision} {reason}");
+        }
+    }
+    assert_eq!(place.guarded("Bash", &json!({ "command": "rm -r tools" })).0, "ask");
+    let other = place.guarded("Write", &json!({ "file_path": place.path("ws/src/x.rs"), "content": "x" }));
+    assert!(!other.1.contains("protected names"), "{other:?}");
+}
