@@ -16,6 +16,7 @@ mod paste;
 mod patch;
 mod place;
 mod secrets;
+mod served;
 mod server_tool;
 mod unique;
 mod wanted;

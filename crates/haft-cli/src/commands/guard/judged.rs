@@ -30,6 +30,7 @@ use super::event::Event;
 use super::form::PermissionMode;
 use super::place;
 use super::secrets;
+use super::served::serves;
 use super::server_tool::{self, ServerTool};
 use super::wanted::{Deed, Wanted};
 use crate::arguments::Common;
@@ -59,13 +60,18 @@ pub(super) struct Judge {
     types_unheard: bool,
     /// The servers that rules name.
     servers: Vec<String>,
+    /// Whether the call is one of haft's own server, which judges it itself.
+    is_served: bool,
 }
 
 impl Judge {
     /// Gets ready for the workspace that an event is about. No state is changed, and nobody is asked.
     pub(super) fn open(common: &Common, event: &Event) -> anyhow::Result<Self> {
         let common = place::workspace(common, event);
-        let Ground { settings, workspace, rulebook, .. } = Ground::open(&common, Manner::Telling)?;
+        let Ground { settings, workspace, rulebook, loaded, .. } = Ground::open(&common, Manner::Telling)?;
+        let own = event.server_tool.as_ref().and_then(ServerTool::of_haft);
+        let folders = (settings.environment.config_folder.as_path(), workspace.path());
+        let is_served = own.is_some_and(|tool| serves(tool, folders, loaded));
         // Where the agent itself changes nothing, a yes of ours must not be what lets it.
         let plans = event.recipient.mode == PermissionMode::Plans;
         let never_asks = event.recipient.mode == PermissionMode::NeverAsks;
@@ -86,6 +92,7 @@ impl Judge {
             leaves_questions,
             types_unheard,
             servers,
+            is_served,
         })
     }
 
@@ -258,9 +265,7 @@ impl Judge {
         let ruling = ruling.unwrap_or_else(|| self.unknown("of a server"));
         match tool.of_haft() {
             Some(tool)
-                if haft_tools::names().contains(&tool)
-                    && is_default_question(&ruling)
-                    && (!self.plans || LOOKING.contains(&tool)) =>
+                if self.is_served && is_default_question(&ruling) && (!self.plans || LOOKING.contains(&tool)) =>
             {
                 Ruling {
                     decision: Decision::Allow,
