@@ -213,6 +213,12 @@ impl Effect {
         }
     }
 
+    /// Returns whether a door notes it: every command before it starts, and every change.
+    pub fn is_noted(&self) -> bool {
+        let is_beside = matches!(self, Effect::PlantRepository(_) | Effect::ChangeFollowed(_));
+        is_beside || matches!(self, Effect::Change(..) | Effect::Run(_) | Effect::Expose(_))
+    }
+
     /// Returns what it changes and how: by a tool itself, or by a command as far as its words tell.
     pub fn changed(&self) -> Option<(&Target, Change)> {
         match self {
