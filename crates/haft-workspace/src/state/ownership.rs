@@ -55,7 +55,8 @@ fn walked(path: &Path) -> io::Result<Option<PathBuf>> {
     // Whoever owns the root of the file system can change every file anyway; that is not always the user 0.
     let system = at.metadata()?.uid();
     let is_owner = |facts: &Metadata| is_owner(facts, user) || facts.uid() == system;
-    let mut ahead = parts(&std::path::absolute(path)?);
+    let from = if path.is_absolute() { PathBuf::new() } else { Path::new(".").canonicalize()? };
+    let mut ahead = parts(&from.join(path));
     let mut links = 0;
     while let Some(part) = ahead.pop() {
         let next = match part.to_str() {
