@@ -17,6 +17,8 @@ mod definitions;
 mod dialects;
 #[path = "cli/driver.rs"]
 mod driver;
+#[path = "cli/foreign_owners.rs"]
+mod foreign_owners;
 #[path = "cli/from_environment.rs"]
 mod from_environment;
 #[path = "cli/gc.rs"]

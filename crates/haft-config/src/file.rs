@@ -75,11 +75,14 @@ impl fmt::Display for Mistake {
 impl std::error::Error for Mistake {}
 
 /// Reads a configuration file that may not be there.
-pub(crate) fn load(path: &Path) -> Result<ConfigFile, Mistake> {
+pub(crate) fn load(path: &Path, home: &Path) -> Result<ConfigFile, Mistake> {
     let mistake = |line, problem: String, fix: &str| Mistake { file: path.into(), line, problem, fix: fix.to_owned() };
     match haft_workspace::state::read_config_file(path) {
         Ok(None) => Ok(ConfigFile::default()),
-        Ok(Some(text)) => parse(&text).map_err(|(line, problem, fix)| mistake(line, problem, &fix)),
+        Ok(Some(text)) => {
+            let in_order = |file: ConfigFile| file.hooks.foreign_script(&text, home).map_or(Ok(file), Err);
+            parse(&text).and_then(in_order).map_err(|(line, problem, fix)| mistake(line, problem, &fix))
+        }
         Err(error) => Err(Mistake::unreadable(path, &error)),
     }
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use haft_workspace::project::files_named;
+use haft_workspace::state::check_script;
 use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 use toml::Spanned;
@@ -78,7 +79,7 @@ struct HookEntry {
     name: Option<Name>,
     #[serde(default)]
     matcher: Matcher,
-    command: CommandText,
+    command: Spanned<CommandText>,
     #[serde(default)]
     timeout: Seconds,
     network: Option<Spanned<bool>>,
@@ -97,6 +98,17 @@ impl HooksSection {
             HookSetting { readable: readable(&hook.command), ..hook }
         });
         hooks.collect()
+    }
+
+    /// Finds a script in the commands of the user's file that another user can change; returns line, problem and fix.
+    pub(crate) fn foreign_script(&self, text: &str, home: &Path) -> Option<(usize, String, String)> {
+        self.before.iter().chain(&self.after).find_map(|entry| {
+            let foreign = |script: PathBuf| Some((check_script(&script).err()?, script));
+            let (error, script) = files_named(&entry.command.get_ref().0, home).into_iter().find_map(foreign)?;
+            let line = text.get(..entry.command.span().start).unwrap_or_default().matches('\n').count() + 1;
+            let problem = format!("a hook runs {}, and {error}", script.display());
+            Some((line, problem, "let the hook name a script that only you can change".to_owned()))
+        })
     }
 
     /// Returns the hooks of a project's file. What they reach is the user's to say.
@@ -127,7 +139,7 @@ impl HookEntry {
             event,
             name: name.unwrap_or_else(|| self.matcher.text.chars().take(LONGEST_NAME).collect()),
             tools: self.matcher.tools,
-            command: self.command.0,
+            command: self.command.into_inner().0,
             time: Duration::from_secs_f64(self.timeout.0),
             network: self.network.is_some_and(Spanned::into_inner),
             readable: Vec::new(),

@@ -10,7 +10,7 @@ use crate::hooks::HookSetting;
 use crate::model::ModelSection;
 use crate::price::Prices;
 use crate::profile::{Profile, SomeLimits};
-use crate::surroundings::{SandboxSection, Surroundings};
+use crate::surroundings::{SandboxSection, Surroundings, home_of};
 
 /// What was set for this run.
 #[derive(Clone, Debug)]
@@ -67,10 +67,11 @@ impl Settings {
         let variables: Vec<_> = std::env::vars_os().collect();
         let mut environment = Environment::of(&variables)?;
         let config_file = environment.config_folder.join("config.toml");
-        let (file, mistake) = match load(&config_file).and_then(|file| checked(file, profile, &config_file)) {
-            Ok(file) => (file, None),
-            Err(mistake) => (ConfigFile::default(), Some(mistake)),
-        };
+        let (file, mistake) =
+            match load(&config_file, &home_of(&variables)).and_then(|file| checked(file, profile, &config_file)) {
+                Ok(file) => (file, None),
+                Err(mistake) => (ConfigFile::default(), Some(mistake)),
+            };
         // Whatever the variable is called: a key is not for commands, and not to be shown.
         environment.secrets.extend(file.model.key_env.as_deref().and_then(variable).filter(|key| !key.is_empty()));
         let own = Own { profile: profile.or(file.profile), limits: file.limits };

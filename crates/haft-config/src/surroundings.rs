@@ -116,12 +116,18 @@ struct Lists {
     folders: BTreeMap<String, String>,
 }
 
+/// Returns the user's home; the root of the file system where none is known.
+pub(crate) fn home_of(variables: &[(OsString, OsString)]) -> PathBuf {
+    let home = variables.iter().find(|(key, _)| key == "HOME").map(|(_, value)| PathBuf::from(value));
+    home.filter(|home| home.is_absolute()).unwrap_or_else(|| "/".into())
+}
+
 impl Surroundings {
     /// Puts the lists, what the user has set and what the environment says together.
     pub(crate) fn of(section: SandboxSection, variables: &[(OsString, OsString)], secrets: &[String]) -> Self {
         let lists: Lists = toml::from_str(include_str!("surroundings.toml")).expect("the lists are in order");
         let value = |name: &str| variables.iter().find(|(key, _)| key == name).map(|(_, value)| value);
-        let home = value("HOME").map(PathBuf::from).filter(|home| home.is_absolute()).unwrap_or_else(|| "/".into());
+        let home = home_of(variables);
         let at_home = |path: &String| match path.strip_prefix("~/") {
             Some(below) => home.join(below),
             None => PathBuf::from(path),

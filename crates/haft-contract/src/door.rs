@@ -79,9 +79,9 @@ pub trait Look: Send + Sync {
         Vec::new()
     }
 
-    /// Returns the git repositories that these changes would plant: folders that git takes for repositories from then
-    /// on, with settings or hooks that run programs.
-    fn planted_repositories(&self, _changed: &[&Target]) -> Vec<Target> {
+    /// Returns what no tool knows of its own changes: that git takes a folder for a repository from then on, whose
+    /// settings or hooks run programs, and that a protected name leads to what is changed.
+    fn planted(&self, _changed: &[(&Target, Change)]) -> Vec<Effect> {
         Vec::new()
     }
 

@@ -18,6 +18,8 @@ pub enum Effect {
     /// Plants a git repository: git takes this folder for one from then on, and its settings or hooks run programs. It
     /// comes beside the change that completes it.
     PlantRepository(Target),
+    /// Changes what a protected name leads to, as a hook that a setting of git names. It comes beside the change itself.
+    ChangeFollowed(FollowedChange),
     /// Runs a command.
     Run(CommandLine),
     /// One thing that a part of a command would do, as far as its words tell. It comes beside the `Run` of the command.
@@ -32,6 +34,17 @@ pub enum Effect {
     Delegate(AgentName),
     /// Touches state that belongs to the session alone.
     Session(StateKey),
+}
+
+/// A change of what a protected name leads to.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct FollowedChange {
+    /// What is changed.
+    pub target: Target,
+    /// What leads there: a link, or a setting and its file.
+    pub leader: Arc<str>,
+    /// Why the name that leads there is protected.
+    pub why: &'static str,
 }
 
 /// How a target would be changed.
@@ -192,6 +205,7 @@ impl Effect {
             Effect::Remote(claim) => claim.claims == Claim::MayChange,
             Effect::Change(..)
             | Effect::PlantRepository(_)
+            | Effect::ChangeFollowed(_)
             | Effect::Run(_)
             | Effect::Expose(_)
             | Effect::Connect(_)
@@ -199,11 +213,18 @@ impl Effect {
         }
     }
 
-    /// Returns what it creates or replaces: by a tool itself, or by a command as far as its words tell.
-    pub fn written(&self) -> Option<&Target> {
+    /// Returns whether a door notes it: every command before it starts, and every change.
+    pub fn is_noted(&self) -> bool {
+        let is_beside = matches!(self, Effect::PlantRepository(_) | Effect::ChangeFollowed(_));
+        is_beside || matches!(self, Effect::Change(..) | Effect::Run(_) | Effect::Expose(_))
+    }
+
+    /// Returns what it changes and how: by a tool itself, or by a command as far as its words tell.
+    pub fn changed(&self) -> Option<(&Target, Change)> {
         match self {
-            Effect::Change(target, Change::Create | Change::Replace)
-            | Effect::Step(Step { does: Does::Change(target, Change::Create | Change::Replace), .. }) => Some(target),
+            Effect::Change(target, change) | Effect::Step(Step { does: Does::Change(target, change), .. }) => {
+                Some((target, *change))
+            }
             _ => None,
         }
     }
@@ -235,6 +256,9 @@ impl fmt::Display for Effect {
             Effect::Change(target, Change::Remove) => write!(f, "remove {target}"),
             Effect::PlantRepository(folder) => {
                 write!(f, "make git take {folder} for a repository, whose settings and hooks run programs")
+            }
+            Effect::ChangeFollowed(FollowedChange { target, leader, why }) => {
+                write!(f, "change {target}, to which {leader} leads ({why})")
             }
             Effect::Run(command) => write!(f, "run {}", command.0),
             Effect::Step(step) => step.does.fmt(f),

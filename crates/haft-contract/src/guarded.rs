@@ -7,10 +7,12 @@
 //! Not here: what follows from it (`haft-policy`, and the walkers of `haft-workspace`).
 
 mod commands;
+mod git_settings;
 mod names;
 mod variables;
 
 pub use commands::{refused_from_commands, well_known_to_commands};
+pub use git_settings::GitSetting;
 pub use names::{ProtectedName, SecretName, protected_names, secret_names};
 pub use variables::{is_secret_variable, is_service_address};
 

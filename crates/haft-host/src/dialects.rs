@@ -36,6 +36,15 @@ pub fn chosen_dialect(
     }
 }
 
+/// Returns the dialects of the user and of a project that is trusted; a file with mistakes is none.
+pub fn own_dialects(config: &Path, loaded: &ProjectFiles) -> Vec<Arc<dyn Dialect>> {
+    let files = list_config_folder(&config.join("dialects")).ok().flatten().unwrap_or_default();
+    let own = files.into_iter().filter_map(|path| Some((path.clone(), read_config_file(&path).ok()??)));
+    let of_project = loaded.dialects.iter().map(|(path, text)| (path.into(), text.clone()));
+    let all = own.chain(of_project).filter(|(path, _)| path.extension().is_some_and(|end| end == "toml"));
+    all.filter_map(|(path, text)| check(path.file_stem()?.to_str()?, &text).dialect).collect()
+}
+
 fn read(name: &str, file: &str, text: &str) -> anyhow::Result<Arc<dyn Dialect>> {
     let CheckedDialect { dialect, problems } = check(name, text);
     dialect.with_context(|| {

@@ -13,6 +13,7 @@ mod judged;
 mod patch;
 mod place;
 mod secrets;
+mod served;
 mod server_tool;
 pub mod setup_lines;
 mod unique;

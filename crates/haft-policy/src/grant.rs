@@ -123,9 +123,12 @@ fn scopes_of(effect: &Effect) -> Vec<GrantScope> {
             let exactly = GrantScope::Command { command, folder: step.folder.clone() };
             std::iter::once(exactly).chain(class_of(step)).collect()
         }
-        Effect::Change(..) | Effect::PlantRepository(_) | Effect::Expose(_) | Effect::Read(_) | Effect::Session(_) => {
-            Vec::new()
-        }
+        Effect::Change(..)
+        | Effect::PlantRepository(_)
+        | Effect::ChangeFollowed(_)
+        | Effect::Expose(_)
+        | Effect::Read(_)
+        | Effect::Session(_) => Vec::new(),
     }
 }
 

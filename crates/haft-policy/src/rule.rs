@@ -142,7 +142,7 @@ impl EffectSort {
             {
                 EffectSort::ChangeGuarded
             }
-            Effect::PlantRepository(_) => EffectSort::ChangeGuarded,
+            Effect::PlantRepository(_) | Effect::ChangeFollowed(_) => EffectSort::ChangeGuarded,
             Effect::Change(Target::Inside(_), _) => EffectSort::ChangeInside,
             Effect::Change(Target::Outside(_), _) => EffectSort::ChangeOutside,
             Effect::Run(_) => EffectSort::Run,

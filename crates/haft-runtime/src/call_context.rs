@@ -267,11 +267,7 @@ impl<'a> CallContext<'a> {
     /// Returns what was done by a call that failed: what no door sees may have happened once it had begun.
     pub(crate) fn did_of_failure(&self) -> Did {
         let effects = self.note(|notes| notes.effects.clone().unwrap_or_default());
-        // The doors note every command before it starts, and every change.
-        let is_seen = |effect: &Effect| {
-            matches!(effect, Effect::Change(..) | Effect::PlantRepository(_) | Effect::Run(_) | Effect::Expose(_))
-        };
-        let is_unseen = |effect: &Effect| effect.changes() && !is_seen(effect);
+        let is_unseen = |effect: &Effect| effect.changes() && !effect.is_noted();
         match self.did() {
             Did::Nothing if self.stage() >= Stage::Execute && effects.iter().any(is_unseen) => Did::Unknown(effects),
             did => did,

@@ -28,12 +28,15 @@ fn known(effects: &[Effect]) -> Cow<'_, [Effect]> {
 }
 
 fn collide(a: &Effect, b: &Effect) -> bool {
-    use Effect::{Change, Connect, Delegate, Expose, PlantRepository, Read, Remote, Run, Session, Step};
+    use Effect::{
+        Change, ChangeFollowed, Connect, Delegate, Expose, PlantRepository, Read, Remote, Run, Session, Step,
+    };
     match (a, b) {
         // A sub-agent would wait for its parent for ever; a connection touches nothing here.
         (Connect(_) | Delegate(_), _) | (_, Connect(_) | Delegate(_)) => false,
         // They come beside a command or a change, which says it all.
-        (Expose(_) | Step(_) | PlantRepository(_), _) | (_, Expose(_) | Step(_) | PlantRepository(_)) => false,
+        (Expose(_) | Step(_) | PlantRepository(_) | ChangeFollowed(_), _)
+        | (_, Expose(_) | Step(_) | PlantRepository(_) | ChangeFollowed(_)) => false,
         (Read(_), Read(_)) => false,
         (Read(x) | Change(x, _), Change(y, _)) | (Change(x, _), Read(y)) => x.overlaps(y),
         // A command may touch anything in the workspace, and the session's state is no file.

@@ -14,6 +14,7 @@ mod durable;
 mod facts;
 mod find;
 mod folder;
+mod followed;
 pub(crate) mod image;
 mod layer;
 mod list;
@@ -56,7 +57,7 @@ use haft_contract::door::{
     Breadth, Doors, FileCopy, FileFacts, Files, Look, Page, PageRequest, Permit, ReadVersion, Receipt, SecretLook,
     Written,
 };
-use haft_contract::effect::{Effect, Exposure};
+use haft_contract::effect::{Change, Effect, Exposure};
 use haft_contract::error::{Next, Operation, ToolError};
 use haft_contract::kinds::ErrorKind;
 use haft_contract::net::NoNet;
@@ -69,6 +70,7 @@ use haft_contract::stamp::Stamp;
 use crate::history::History;
 use crate::state::WorkspaceState;
 use crate::state::journal::Journal;
+use followed::Followed;
 use layer::Layers;
 use open::Root;
 use search::Watch;
@@ -116,7 +118,9 @@ impl Workspace {
         bounds.left_out.iter().for_each(|folder| root.leave_out(folder));
         root.leave_out_stores();
         let home = bounds.home.as_deref().map(|home| home.canonicalize().unwrap_or_else(|_| home.to_owned()));
-        Ok(Self { root: Arc::new(root), home, agreed: None, secrets: Arc::default(), masks_secrets: false })
+        root.at_home(home.clone());
+        let secrets = root.index().clone();
+        Ok(Self { root: Arc::new(root), home, agreed: None, secrets, masks_secrets: false })
     }
 
     /// Lets commands see blank files in the place of those that hold secrets, or lets them see all.
@@ -205,9 +209,16 @@ impl Look for Workspace {
         missing::names_in(&self.root, folder.place().path())
     }
 
-    fn planted_repositories(&self, changed: &[&Target]) -> Vec<Target> {
-        let planted = repository::planted_by(&self.root, changed).into_iter();
-        planted.map(|folder| Target::Inside(Place::new(folder, Extent::Entry))).collect()
+    fn planted(&self, changed: &[(&Target, Change)]) -> Vec<Effect> {
+        let inside: Vec<(&Target, Change)> = changed.iter().copied().filter(|(target, _)| target.is_inside()).collect();
+        if inside.is_empty() {
+            return Vec::new();
+        }
+        let written = inside.iter().filter(|(_, change)| *change != Change::Remove).map(|(target, _)| *target);
+        let planted = repository::planted_by(&self.root, &written.collect::<Vec<_>>()).into_iter();
+        let planted = planted.map(|folder| Effect::PlantRepository(Target::Inside(Place::new(folder, Extent::Entry))));
+        let followed = Followed::look(&self.root);
+        planted.chain(inside.into_iter().filter_map(|change| followed.question(change))).collect()
     }
 
     fn is_file(&self, path: &Path) -> bool {

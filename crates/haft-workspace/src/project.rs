@@ -20,7 +20,7 @@ mod runs;
 
 pub use copy::{CodeReach, CopiedFile, TrustedCopy};
 pub use held::{Held, HelpersChanged};
-pub use named::{files_named, hash_of_named, named_by_code};
+pub use named::{files_named, hash_of_named, named_by_code, scripts_named};
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -21,8 +21,8 @@ mod usage;
 
 pub use cleanup::{Selection, remove_leftovers};
 pub use config_file::{
-    NotUtf8, list_config_folder, read_config_file, read_named_file, read_project_file, read_secret_file, real_path_of,
-    stamps_of,
+    NotUtf8, check_script, list_config_folder, read_config_file, read_named_file, read_project_file, read_secret_file,
+    real_path_of, stamps_of,
 };
 pub use journal::{JournalLimits, Reach};
 pub use new_files::{create_new_files, link_below};

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Place, check, put};
 
-const OURS: &str = r#"
+pub(super) const OURS: &str = r#"
 [page]
 numbers = "aligned"
 rest = "view(file=\"spill:{id}\", from={line})"

@@ -237,3 +237,81 @@ fn ordinary_work_with_repositories_goes_on_without_a_question() {
         }
     });
 }
+
+/// Ways from a protected name to another file: how the user set them up, the file, and what the user does later. `@C` is
+/// the canary.
+const LEADS: [(&str, &str, &str); 8] = [
+    ("git config core.hooksPath tools", "tools/pre-commit", "git commit -q --allow-empty -m x"),
+    ("git config core.fsmonitor ./fs.sh; printf '#!/bin/sh\n' > fs.sh; chmod +x fs.sh", "fs.sh", "git status"),
+    ("git config include.path ../settings.inc", "settings.inc", "git status"),
+    ("git config include.path a.inc; printf '[include]\n\tpath = ../b.inc\n' > .git/a.inc", "b.inc", "git status"),
+    (
+        "git config filter.x.clean 'sh filter.sh'; echo '*.t filter=x' > .gitattributes; echo a > a.t",
+        "filter.sh",
+        "git add a.t",
+    ),
+    ("git config alias.go '!sh scripts/go.sh'", "scripts/go.sh", "git go"),
+    (
+        "mkdir -p scripts .git/hooks; printf '#!/bin/sh\n' > scripts/x; chmod +x scripts/x; ln -s ../../scripts/x .git/hooks/pre-commit",
+        "scripts/x",
+        "git commit -q --allow-empty -m x",
+    ),
+    ("rm -rf .git/hooks; mkdir h; ln -s ../h .git/hooks", "h/pre-commit", "git commit -q --allow-empty -m x"),
+];
+
+/// How a command puts the file there: `@F` is its path, `@R` where it is ready.
+const WAYS: [&str; 5] = [
+    "mkdir -p $(dirname @F); cat @R > @F; chmod +x @F",
+    "mkdir -p $(dirname @F); cp @R moved; chmod +x moved; mv moved @F",
+    "mkdir -p $(dirname @F); ln -sf \"$PWD/@R\" @F",
+    "mkdir -p ev/$(dirname @F); cp @R ev/@F; chmod +x ev/@F; cp -rp ev/. .; rm -r ev",
+    "case @F in */*) d=$(dirname @F); mkdir -p ev; cp @R ev/$(basename @F); rm -rf $d; ln -s ev $d;; *) rm -f @F; ln @R @F;; esac",
+];
+
+/// Lays out a workspace with one of these ways, in which the canary lies ready.
+fn lay_out_lead(ground: &Ground, set_up: &str, file: &str) -> String {
+    let program = format!("touch {}", canary(ground).display());
+    let content = match file.ends_with(".inc") {
+        true => format!("[core]\n\tfsmonitor = \"{program}; false\"\n"),
+        false => format!("#!/bin/sh\n{program}\n"),
+    };
+    ground.lay_out(&format!("git init -q .; git config user.name A; git config user.email a@b.c; {set_up}"));
+    ground.place.put("ready", &content);
+    ground.lay_out("chmod +x ready");
+    content
+}
+
+/// Lets the user work; returns whether that ran the program.
+fn is_run_by(ground: &Ground, work: &str) -> bool {
+    ground.lay_out(&format!("{{ {work}; }} >/dev/null 2>&1 || true"));
+    canary(ground).exists()
+}
+
+#[test]
+fn nothing_to_which_a_protected_name_leads_becomes_a_program() {
+    let ground = Ground::own();
+    if !ground.has_git() {
+        return println!("leads: not tried, there is no git");
+    }
+    for (set_up, file, work) in LEADS {
+        for way in WAYS {
+            let ground = ground.another();
+            lay_out_lead(&ground, set_up, file);
+            let record = ground.bash_unread(&way.replace("@F", file).replace("@R", "ready"), 60.0);
+            assert!(!is_run_by(&ground, work), "{set_up}: {way}: {record:#}");
+            for arguments in [["undo"], ["redo"]] {
+                ground.haft(&arguments);
+                assert!(!is_run_by(&ground, work), "{set_up}: {way}: {arguments:?}");
+            }
+        }
+        let ground = ground.another();
+        let content = lay_out_lead(&ground, set_up, file);
+        let arguments = json!({ "path": file, "content": content, "write_mode": "overwrite" });
+        let record = ground.call(&json!({ "name": "write_file", "arguments": arguments }));
+        assert_eq!(record["error"]["rule"], "protected names", "{set_up}: {record:#}");
+        assert!(!is_run_by(&ground, work), "{set_up}: {record:#}");
+        // Without haft it is run, which shows that the test would see it.
+        ground.lay_out(&WAYS[0].replace("@F", file).replace("@R", "ready"));
+        assert!(is_run_by(&ground, work), "{set_up}: {work}");
+    }
+}

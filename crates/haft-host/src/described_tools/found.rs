@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use haft_config::environment::variable;
-use haft_tools::definition::{self, CheckedList, Definition, Listed, Presets, Problem, check_list};
-use haft_workspace::project::{Held, Project, hash_of_named};
+use haft_tools::definition::{self, Binding, CheckedList, Definition, Listed, Presets, Problem, check_list};
+use haft_workspace::project::{Held, Project, hash_of_named, scripts_named};
 use haft_workspace::state::trust::Trusted;
-use haft_workspace::state::{list_config_folder, read_config_file, read_project_file, real_path_of};
+use haft_workspace::state::{check_script, list_config_folder, read_config_file, read_project_file, real_path_of};
 
 use crate::project_files::{ProjectFiles, TOOL_LIST};
 
@@ -199,6 +199,10 @@ impl Found {
             }
         }
         let held = project.map(|holding| holding.held(by));
+        if let (None, Some(why)) = (&held, foreign_script(&definition, &folder)) {
+            self.notes.push(format!("note: {} is left out: {why}", by.shown));
+            return;
+        }
         self.tools.push(Described { definition, presets, folder, file: by.shown.clone(), held, as_skill });
     }
 
@@ -208,4 +212,18 @@ impl Found {
             .map(|problem| format!("note: {file}:{}: {}; {}", problem.line.unwrap_or(1), problem.what, problem.fix));
         self.notes.extend(told);
     }
+}
+
+/// Says which script of a tool of the user another user can change. What a project brings is trusted by its content.
+fn foreign_script(definition: &Definition, folder: &Path) -> Option<String> {
+    let text = match definition.binding.as_ref()? {
+        Binding::Command(words) => words.join("\n"),
+        Binding::Python { module, .. } => module.clone(),
+        Binding::Builtin(_) | Binding::Http(_) => return None,
+    };
+    let foreign = |script: PathBuf| {
+        let error = check_script(&script).err()?;
+        Some(format!("it runs {}, and {error}", script.display()))
+    };
+    scripts_named(&text, folder).into_iter().find_map(foreign)
 }

@@ -30,6 +30,7 @@ use super::event::Event;
 use super::form::PermissionMode;
 use super::place;
 use super::secrets;
+use super::served::serves;
 use super::server_tool::{self, ServerTool};
 use super::wanted::{Deed, Wanted};
 use crate::loaded_workspace::LoadedWorkspace;
@@ -58,14 +59,19 @@ pub(super) struct Judge {
     types_unheard: bool,
     /// The servers that rules name.
     servers: Vec<String>,
+    /// Whether the call is one of haft's own server, which judges it itself.
+    is_served: bool,
 }
 
 impl Judge {
     /// Gets ready for the workspace that an event is about. No state is changed, and nobody is asked.
     pub(super) fn open(options: &Options, event: &Event) -> anyhow::Result<Self> {
         let options = place::workspace(options, event);
-        let LoadedWorkspace { settings, workspace, rulebook, .. } =
+        let LoadedWorkspace { settings, workspace, rulebook, files, .. } =
             LoadedWorkspace::open(&options, OnUntrusted::Report)?;
+        let own = event.server_tool.as_ref().and_then(ServerTool::of_haft);
+        let folders = (settings.environment.config_folder.as_path(), workspace.path());
+        let is_served = own.is_some_and(|tool| serves(tool, folders, files));
         // Where the agent itself changes nothing, a yes of ours must not be what lets it.
         let plans = event.recipient.mode == PermissionMode::Plans;
         let never_asks = event.recipient.mode == PermissionMode::NeverAsks;
@@ -86,6 +92,7 @@ impl Judge {
             leaves_questions,
             types_unheard,
             servers,
+            is_served,
         })
     }
 
@@ -178,11 +185,10 @@ impl Judge {
         Ruling { reason, ..ruling }
     }
 
-    /// Returns the git repositories that changes would plant: git would run programs there as soon as it is entered.
-    fn planted(&self, effects: &[Effect]) -> impl Iterator<Item = Effect> + use<> {
-        let written: Vec<&Target> = effects.iter().filter_map(Effect::written).collect();
-        let planted = self.workspace.planted_repositories(&written);
-        planted.into_iter().map(Effect::PlantRepository)
+    /// Returns the code of other programs that changes would plant: in a new git repository, or where a protected name
+    /// leads.
+    fn planted(&self, effects: &[Effect]) -> Vec<Effect> {
+        self.workspace.planted(&effects.iter().filter_map(Effect::changed).collect::<Vec<_>>())
     }
 
     fn files(&self, files: &[(Deed, String)], folder: &Path) -> anyhow::Result<Ruling> {
@@ -208,7 +214,7 @@ impl Judge {
             effects.iter().filter_map(|effect| if let Effect::Read(target) = effect { Some(target) } else { None });
         let other_names = read.filter_map(|target| secrets::of_other_name(&self.workspace, target));
         let ruling = other_names.fold(ruling, Ruling::stricter);
-        let planted: Vec<Effect> = self.planted(&effects).collect();
+        let planted = self.planted(&effects);
         let tool = tools.first().copied().unwrap_or(COMMANDS);
         Ok(if planted.is_empty() { ruling } else { ruling.stricter(self.by_effects(tool, &planted)) })
     }
@@ -259,9 +265,7 @@ impl Judge {
         let ruling = ruling.unwrap_or_else(|| self.unknown("of a server"));
         match tool.of_haft() {
             Some(tool)
-                if haft_tools::names().contains(&tool)
-                    && is_default_question(&ruling)
-                    && (!self.plans || LOOKING.contains(&tool)) =>
+                if self.is_served && is_default_question(&ruling) && (!self.plans || LOOKING.contains(&tool)) =>
             {
                 Ruling {
                     decision: Decision::Allow,

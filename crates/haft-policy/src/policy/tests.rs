@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::rule::Pattern;
-use haft_contract::effect::{Change, Claim, CommandLine, Exposure, Host, RemoteClaim, StateKey, Step};
+use haft_contract::effect::{Change, Claim, CommandLine, Exposure, FollowedChange, Host, RemoteClaim, StateKey, Step};
 use haft_contract::path::{Extent, Place, Target};
 
 fn inside(path: &str) -> Target {
@@ -116,6 +116,7 @@ fn no_grant_answers_for_protected_names_and_secrets() {
         Effect::Change(inside("x/.GIT/config"), Change::Replace),
         Effect::Change(inside(".env"), Change::Replace),
         Effect::PlantRepository(inside("docs")),
+        Effect::ChangeFollowed(FollowedChange { target: inside("tools/a"), leader: "a link".into(), why: "it runs" }),
     ] {
         let ruling = Policy::default().judge("t", &[effect], Situation { grants: &grants, ..Situation::default() });
         assert_eq!(

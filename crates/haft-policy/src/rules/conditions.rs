@@ -111,6 +111,7 @@ fn touched(effect: &Effect) -> Option<(&Target, Touch)> {
         Effect::Read(target) | Effect::Change(target, _) | Effect::PlantRepository(target) => {
             Some((target, Touch::Named))
         }
+        Effect::ChangeFollowed(change) => Some((&change.target, Touch::Named)),
         Effect::Step(step) => match &step.does {
             Does::Read(target) | Does::Change(target, Change::Replace | Change::Remove) => Some((target, Touch::Whole)),
             Does::Change(target, Change::Create) => Some((target, Touch::Made)),

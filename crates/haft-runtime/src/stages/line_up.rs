@@ -62,19 +62,18 @@ pub(crate) async fn line_up(cx: &CallContext<'_>, prepared: Prepared) -> Result<
     Ok(Planned { entry, called, bound, plan, basis, read })
 }
 
-/// Adds what no tool knows of its own changes: that git takes a folder for a repository once they are made.
+/// Adds what no tool knows of its own changes: that they plant code which another program runs.
 ///
 /// What a command makes is judged when its layer is read. Where it has none, its words are all that can be judged.
 fn with_planted(cx: &CallContext<'_>, mut plan: Plan) -> Plan {
     let doors = &cx.session.ground.doors;
-    let written = plan.effects.iter().filter(|effect| effect.written().is_some());
+    let changing = plan.effects.iter().filter(|effect| effect.changed().is_some());
     let (of_commands, own): (Vec<&Effect>, Vec<&Effect>) =
-        written.partition(|effect| matches!(effect, Effect::Step(_)));
+        changing.partition(|effect| matches!(effect, Effect::Step(_)));
     let is_uncovered = !of_commands.is_empty() && !Surroundings::of(doors).can_be_undone();
     let judged = own.into_iter().chain(of_commands.into_iter().filter(|_| is_uncovered));
-    let planted = doors.look.planted_repositories(&judged.filter_map(Effect::written).collect::<Vec<_>>());
+    let planted = doors.look.planted(&judged.filter_map(Effect::changed).collect::<Vec<_>>());
     if !planted.is_empty() {
-        let planted = planted.into_iter().map(Effect::PlantRepository);
         plan.effects = plan.effects.iter().cloned().chain(planted).collect();
     }
     plan

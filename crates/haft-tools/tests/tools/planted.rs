@@ -142,3 +142,73 @@ async fn folders_that_look_a_little_like_a_repository_are_changed_without_a_ques
         assert!(result.error.is_none(), "{path}: {:?}", result.error);
     }
 }
+
+/// What leads to another file: files of the workspace, a link in it, and the file.
+type Lead = (&'static [(&'static str, &'static str)], Option<(&'static str, &'static str)>, &'static str);
+
+const LEADS: [Lead; 7] = [
+    (&[(".git/config", "[core]\n\thooksPath = tools\n")], None, "tools/pre-commit"),
+    (&[(".git/config", "[include]\n\tpath = ../more\n")], None, "more"),
+    (&[(".git/config", "[alias]\n\tx = !scripts/x.sh\n")], None, "scripts/x.sh"),
+    (&[("sub/.git/config", "[core]\n\thooksPath = ../shared\n")], None, "shared/post-commit"),
+    (&[("cfg/a", "")], Some((".vscode", "cfg")), "cfg/tasks.json"),
+    (&[("cfg/a", "")], Some((".vscode", "cfg")), ".vscode/tasks.json"),
+    (&[(".git/hooks/a", ""), ("s", "")], Some((".git/hooks/pre-commit", "../../s")), "s"),
+];
+
+fn lay_out(scene: &Scene, (files, link, _): Lead) {
+    for (path, text) in files {
+        let path = scene.root().join(path);
+        std::fs::create_dir_all(path.parent().expect("it has one")).expect("a folder can be made");
+        std::fs::write(path, text).expect("a file can be written");
+    }
+    if let Some((link, to)) = link {
+        std::os::unix::fs::symlink(to, scene.root().join(link)).expect("a link can be made");
+    }
+}
+
+#[tokio::test]
+async fn a_change_of_what_a_protected_name_leads_to_is_asked_about_each_time() {
+    for lead in LEADS {
+        let scene = granted(Scene::new());
+        lay_out(&scene, lead);
+        for _ in 0..2 {
+            let arguments = json!({ "path": lead.2, "content": "x", "write_mode": "overwrite" });
+            let error = scene.call("write_file", arguments).await.error.expect("nobody is there to answer");
+            assert_eq!(
+                (error.kind.code(), error.rule.as_deref()),
+                ("needs_approval", Some("protected names")),
+                "{lead:?}"
+            );
+        }
+        let other = scene.call("write_file", json!({ "path": "src/other.sh", "content": "x" })).await;
+        assert!(other.error.is_none(), "{lead:?}: {:?}", other.error);
+    }
+}
+
+#[tokio::test]
+async fn taking_a_change_back_is_asked_about_where_a_protected_name_leads_by_then() {
+    for lead in LEADS.into_iter().filter(|lead| !lead.2.starts_with(".vscode")) {
+        let scene = granted(Scene::new());
+        for text in ["one", "two"] {
+            let arguments = json!({ "path": lead.2, "content": text, "write_mode": "overwrite" });
+            assert!(scene.call("write_file", arguments).await.error.is_none(), "{lead:?}");
+        }
+        lay_out(&scene, (lead.0, lead.1, ""));
+        std::fs::write(scene.root().join(lead.2), "two").expect("a file can be written");
+        let error =
+            scene.call("undo", json!({ "action": "take_back" })).await.error.expect("nobody is there to answer");
+        assert_eq!(error.rule.as_deref(), Some("protected names"), "{lead:?}: {error:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_question_says_what_leads_there_and_a_yes_is_enough() {
+    let script = Script::of([Verdict::AllowOnce]);
+    let scene = Scene::new().file(".git/config", "[core]\n\thooksPath = tools\n").approver(script.clone());
+    let result = scene.call("write_file", json!({ "path": "tools/pre-commit", "content": "x" })).await;
+    assert!(result.error.is_none(), "{:?}", result.error);
+    let reason = &script.asked()[0].ruling.reason;
+    let words = "to which core.hookspath in .git/config leads (it belongs to version control";
+    assert!(reason.contains(words), "{reason}");
+}

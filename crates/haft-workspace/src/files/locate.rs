@@ -109,6 +109,11 @@ fn shortened(text: &str) -> String {
 
 /// Walks the path as the kernel would, also through links whose end does not exist.
 pub(crate) fn resolve(path: &Path) -> io::Result<PathBuf> {
+    resolve_through(path, &mut |_| {})
+}
+
+/// Walks the path as the kernel would, and tells of every link on the way.
+pub(super) fn resolve_through(path: &Path, met: &mut dyn FnMut(&Path)) -> io::Result<PathBuf> {
     let mut ahead: Vec<OsString> = parts(path);
     let mut at = PathBuf::from("/");
     let mut links = 0;
@@ -127,6 +132,7 @@ pub(crate) fn resolve(path: &Path) -> io::Result<PathBuf> {
                         if links > MOST_LINKS {
                             return Err(io::Error::from(io::ErrorKind::Other));
                         }
+                        met(&next);
                         ahead.extend(parts(&leads_to));
                     }
                     Err(error) if error.kind() == io::ErrorKind::InvalidFilename => return Err(error),

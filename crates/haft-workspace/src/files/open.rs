@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use haft_contract::error::{Operation, ToolError};
 use haft_contract::kinds::ErrorKind;
@@ -15,6 +15,7 @@ use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use super::locate::resolve;
+use super::secrets::SecretFiles;
 use super::system_error;
 use super::way::OpenWay;
 
@@ -28,12 +29,30 @@ pub(crate) struct Root {
     off_limits: Vec<PathBuf>,
     /// Places that trusted code names, which no command changes.
     named: RwLock<BTreeSet<PathBuf>>,
+    /// The user's home, where git has settings for all repositories.
+    home: Option<PathBuf>,
+    /// What is remembered of the folders of the workspace.
+    index: Arc<SecretFiles>,
 }
 
 impl Root {
     pub(super) fn open(folder: &Path) -> io::Result<Self> {
         let (path, folder) = open_folder(folder)?;
-        Ok(Self { folder, path, added: Vec::new(), off_limits: Vec::new(), named: RwLock::default() })
+        let (added, off_limits, named, home, index) = Default::default();
+        Ok(Self { folder, path, added, off_limits, named, home, index })
+    }
+
+    /// Says where the user's home is.
+    pub(super) fn at_home(&mut self, home: Option<PathBuf>) {
+        self.home = home;
+    }
+
+    pub(super) fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
+    }
+
+    pub(super) fn index(&self) -> &Arc<SecretFiles> {
+        &self.index
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -55,7 +74,8 @@ impl Root {
         added.push(open_folder(Path::new("/"))?);
         let (path, off_limits) = (self.path.clone(), self.off_limits.clone());
         let named = RwLock::new(self.named().clone());
-        Ok(Self { folder: self.folder.try_clone()?, path, added, off_limits, named })
+        let (folder, home, index) = (self.folder.try_clone()?, self.home.clone(), Arc::default());
+        Ok(Self { folder, path, added, off_limits, named, home, index })
     }
 
     /// Takes in places that trusted code names.

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use haft_contract::door::{Breadth, SecretFile, SecretLook};
-use haft_contract::guarded::{SecretKind, is_secret, may_hold_secrets, secret_kind};
+use haft_contract::guarded::{SecretKind, is_secret, may_hold_guarded, may_hold_secrets, protected, secret_kind};
 use haft_contract::kinds::ErrorKind;
 use haft_contract::path::{Extent, Place, RawPath, Target};
 use haft_contract::search::{Hidden, Ignored};
@@ -64,6 +64,17 @@ struct Folder {
     folders: Vec<PathBuf>,
     secrets: Vec<PathBuf>,
     has_git: bool,
+    /// Links whose names are protected, or give protected names their meaning.
+    links: Vec<PathBuf>,
+}
+
+/// What leads to files elsewhere in the workspace.
+#[derive(Debug, Default)]
+pub(super) struct Signs {
+    /// Links whose names are protected, or give protected names their meaning.
+    pub(super) links: Vec<PathBuf>,
+    /// Folders that have a repository.
+    pub(super) repositories: Vec<PathBuf>,
 }
 
 impl SecretFiles {
@@ -77,32 +88,33 @@ impl SecretFiles {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let mut look = SecretLook { changed: Vec::new(), repositories: Vec::new(), is_whole: true };
         let breadth = known.remember(root, breadth, &mut look);
-        let tops = root.folders().into_iter().map(|(path, _)| root.place_of(path).unwrap_or(path).to_owned());
-        let mut waiting: Vec<(PathBuf, usize)> = tops.map(|top| (top, 0)).collect();
-        let mut folders = 0;
-        while let Some((place, depth)) = waiting.pop() {
-            folders += 1;
-            if folders > MOST_FOLDERS {
-                look.is_whole = false;
-                break;
-            }
-            let Some(folder) = known.folder(root, &place) else { continue };
+        let mut found = Vec::new();
+        look.is_whole = known.walk(root, breadth, &mut |place, folder| {
             if folder.has_git {
-                look.repositories.push(place.clone());
+                look.repositories.push(place.to_owned());
             }
-            for secret in &folder.secrets {
-                known.read(root, secret, &mut look);
-            }
-            if breadth == Breadth::Whole && depth < DEEPEST {
-                waiting.extend(folder.folders.into_iter().map(|place| (place, depth + 1)));
-            } else if breadth == Breadth::Whole && !folder.folders.is_empty() {
-                look.is_whole = false;
-            }
+            found.extend(folder.secrets);
+        });
+        for secret in &found {
+            known.read(root, secret, &mut look);
         }
         if breadth == Breadth::Whole {
             known.note_places();
         }
         look
+    }
+
+    /// Returns what leads to files elsewhere.
+    pub(super) fn signs(&self, root: &Root) -> Signs {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut signs = Signs::default();
+        known.walk(root, Breadth::Whole, &mut |place, folder| {
+            signs.links.extend(folder.links);
+            if folder.has_git {
+                signs.repositories.push(place.to_owned());
+            }
+        });
+        signs
     }
 }
 
@@ -241,6 +253,28 @@ impl Known {
         }
     }
 
+    /// Goes through all folders; returns whether those were all.
+    fn walk(&mut self, root: &Root, breadth: Breadth, visit: &mut dyn FnMut(&Path, Folder)) -> bool {
+        let tops = root.folders().into_iter().map(|(path, _)| root.place_of(path).unwrap_or(path).to_owned());
+        let mut waiting: Vec<(PathBuf, usize)> = tops.map(|top| (top, 0)).collect();
+        let (mut folders, mut is_whole) = (0, true);
+        while let Some((place, depth)) = waiting.pop() {
+            folders += 1;
+            if folders > MOST_FOLDERS {
+                return false;
+            }
+            let Some(mut folder) = self.folder(root, &place) else { continue };
+            let inner = std::mem::take(&mut folder.folders);
+            visit(&place, folder);
+            if breadth == Breadth::Whole && depth < DEEPEST {
+                waiting.extend(inner.into_iter().map(|place| (place, depth + 1)));
+            } else if breadth == Breadth::Whole && !inner.is_empty() {
+                is_whole = false;
+            }
+        }
+        is_whole
+    }
+
     /// Returns what is in a folder, as it was seen last where it has not changed since.
     fn folder(&mut self, root: &Root, place: &Path) -> Option<Folder> {
         let opened = root.open_place(place, OFlags::PATH | OFlags::DIRECTORY).ok()?;
@@ -249,14 +283,15 @@ impl Known {
             return Some(seen.clone());
         }
         let opened = root.open_place(place, OFlags::RDONLY | OFlags::DIRECTORY).ok()?;
-        let mut folder = Folder { stamp, folders: Vec::new(), secrets: Vec::new(), has_git: false };
+        let (folders, secrets, links) = Default::default();
+        let mut folder = Folder { stamp, folders, secrets, has_git: false, links };
         let is_read = !is_made_up(&opened) && self.names.read(&opened).is_ok();
         // In some folders everything is secret, whatever its name.
         let is_all_secret = is_secret(&place.join("x"));
         for index in 0.. {
             let Some((name, kind)) = self.names.at(index).filter(|_| is_read) else { break };
             if is_mark_of_generated(name) {
-                (folder.folders, folder.secrets) = (Vec::new(), Vec::new());
+                (folder.folders, folder.secrets, folder.links) = Default::default();
                 break;
             }
             let kind = match kind {
@@ -266,6 +301,10 @@ impl Known {
                 kind => kind,
             };
             folder.has_git |= name == b".git";
+            if kind == FileType::Symlink {
+                let link = place.join(OsStr::from_bytes(name));
+                folder.links.extend((protected(&link).is_some() || may_hold_guarded(&link)).then_some(link));
+            }
             let is_candidate = || is_all_secret || may_hold_secrets(OsStr::from_bytes(name));
             match kind {
                 FileType::Directory if !is_passed_by(name) => {

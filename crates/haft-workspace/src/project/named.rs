@@ -90,6 +90,13 @@ pub fn files_named(command: &str, home: &Path) -> Vec<PathBuf> {
     paths.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
+/// Returns the files that the words of a text name in a folder, and by where they lie.
+pub fn scripts_named(text: &str, folder: &Path) -> Vec<PathBuf> {
+    let below = candidates("", text).unwrap_or_default().into_iter().map(|name| folder.join(name));
+    let whole = files_named(text, folder);
+    below.filter(|path| path.is_file()).chain(whole).collect::<BTreeSet<_>>().into_iter().collect()
+}
+
 /// Opens a path; links in it are followed as whoever runs it would follow them, but never out of the workspace.
 pub(super) fn open(root: BorrowedFd<'_>, path: &str) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;

@@ -27,6 +27,11 @@ pub fn read_config_file(path: &Path) -> io::Result<Option<String>> {
     text_of(file).map(Some)
 }
 
+/// Fails where another user owns a script or can change it, also by a folder or a link on the way to it.
+pub fn check_script(path: &Path) -> io::Result<()> {
+    ownership::of_script(path)
+}
+
 /// Returns the text of a file that is not haft's own, or nothing when there is no such file: of a workspace, where trust
 /// is by content, or of another program.
 pub fn read_project_file(path: &Path) -> io::Result<Option<String>> {

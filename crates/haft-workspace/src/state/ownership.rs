@@ -1,7 +1,9 @@
 //! Refuses files of haft that another user owns or can write.
 //!
-//! Settings, rules, trust and the journal decide what haft does for the user. A file that another user can change is that
-//! user's word. Root may own a file, because root can change every file anyway.
+//! Settings, rules, trust and the journal decide what haft does for the user, and scripts that the user's hooks and tools
+//! name run for the user. A file that another user can change is that user's word. So is one that lies in a folder, however
+//! far above, that another user owns or can write, and one behind a link of another user. Root may own a file, because
+//! root can change every file anyway.
 //!
 //! Not here: files of a workspace, which are trusted by their content.
 
@@ -31,23 +33,78 @@ pub(super) fn folder_of(path: &Path) -> io::Result<()> {
     refused(&facts, rustix::process::geteuid().as_raw(), &what).map_or(Ok(()), denied)
 }
 
-/// Fails where another user can change which file a path leads to: by a link on the way, or by the folder of one.
+/// Fails where another user can change what a path leads to: by a folder or a link anywhere on the way. What is not there
+/// yet is nobody's.
 pub(super) fn way_to(path: &Path) -> io::Result<()> {
+    let Some(end) = walked(path)? else { return Ok(()) };
+    folder_of(path)?;
+    folder_of(&end)
+}
+
+/// Fails where another user owns a script or can change what lies at its path. Which groups write to folders of the
+/// system, such as those that hold programs, is for the system to say.
+pub(super) fn of_script(path: &Path) -> io::Result<()> {
+    of_user(&path.metadata()?)?;
+    walked(path).map(drop)
+}
+
+/// Walks to the end of a path, past every folder and link; returns it where there is one.
+fn walked(path: &Path) -> io::Result<Option<PathBuf>> {
     let user = rustix::process::geteuid().as_raw();
-    let mut path: PathBuf = path.to_owned();
-    for _ in 0..MOST_LINKS {
-        folder_of(&path)?;
-        let facts = path.symlink_metadata()?;
-        if !facts.is_symlink() {
-            return Ok(());
+    let mut at = PathBuf::from("/");
+    // Whoever owns the root of the file system can change every file anyway; that is not always the user 0.
+    let system = at.metadata()?.uid();
+    let is_owner = |facts: &Metadata| is_owner(facts, user) || facts.uid() == system;
+    let from = if path.is_absolute() { PathBuf::new() } else { Path::new(".").canonicalize()? };
+    let mut ahead = parts(&from.join(path));
+    let mut links = 0;
+    while let Some(part) = ahead.pop() {
+        let next = match part.to_str() {
+            Some("/") => PathBuf::from("/"),
+            Some("..") => at.parent().unwrap_or(Path::new("/")).to_owned(),
+            _ => at.join(&part),
+        };
+        let facts = match next.symlink_metadata() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            facts => facts?,
+        };
+        if facts.is_symlink() {
+            links += 1;
+            if links > MOST_LINKS {
+                denied("too many links lead to it".to_owned())?;
+            }
+            if !is_owner(&facts) {
+                denied(format!("the link {} belongs to another user (id {})", next.display(), facts.uid()))?;
+            }
+            ahead.extend(parts(&std::fs::read_link(&next)?));
+            continue;
         }
-        if !is_owner(&facts, user) {
-            return denied(format!("the link {} belongs to another user (id {})", path.display(), facts.uid()));
+        if facts.is_dir() {
+            folder_on_the_way(&next, &facts, is_owner(&facts))?;
         }
-        let target = std::fs::read_link(&path)?;
-        path = path.parent().unwrap_or(Path::new("/")).join(target);
+        at = next;
     }
-    denied("too many links lead to it".to_owned())
+    Ok(Some(at))
+}
+
+/// Fails where another user can exchange what lies in a folder on the way to a file.
+fn folder_on_the_way(folder: &Path, facts: &Metadata, is_owner: bool) -> io::Result<()> {
+    let user = rustix::process::geteuid().as_raw();
+    let (is_of_user, mode) = (facts.uid() == user && user != 0, facts.mode());
+    // In a folder like /tmp only the owner of a file can exchange it; which groups write to a folder of the system is
+    // for the system to say.
+    let is_shared = mode & 0o1000 != 0 && is_owner && !is_of_user;
+    let is_of_system = is_owner && !is_of_user && mode & 0o002 == 0;
+    if is_shared || is_of_system {
+        return Ok(());
+    }
+    let what = format!("the folder {} on the way to it", folder.display());
+    refused(facts, user, &what).map_or(Ok(()), denied)
+}
+
+/// The parts of a path, the last one first.
+fn parts(path: &Path) -> Vec<std::ffi::OsString> {
+    path.components().rev().map(|part| part.as_os_str().to_owned()).collect()
 }
 
 /// Says why something is not the user's alone.
@@ -147,6 +204,20 @@ mod tests {
             chown(path(foreign), Some(OTHER), None).expect("root may");
         }
         lchown(path("own/link"), Some(OTHER), None).expect("root may");
+        // Folders further above, and links of whole folders.
+        for deep in ["foreign/deep/er", "own/deep/er"] {
+            std::fs::create_dir_all(path(deep)).expect("a folder can be made");
+            std::fs::write(path(deep).join("mine"), "text").expect("a file can be written");
+        }
+        for (link, target) in [
+            ("own/whole", "../foreign/deep"),
+            ("own/plain", "deep"),
+            ("own/taken", "deep"),
+            ("own/far", "whole/er/mine"),
+        ] {
+            symlink(target, path(link)).expect("a link can be made");
+        }
+        lchown(path("own/taken"), Some(OTHER), None).expect("root may");
         for (file, is_read) in [
             ("own/mine", true),
             ("own/to-mine", true),
@@ -156,10 +227,40 @@ mod tests {
             ("own/away", false),
             ("own/link", false),
             ("foreign/mine", false),
+            ("own/deep/er/mine", true),
+            ("own/plain/er/mine", true),
+            ("own/../own/deep/../deep/er/mine", true),
+            ("foreign/deep/er/mine", false),
+            ("own/whole/er/mine", false),
+            ("own/taken/er/mine", false),
+            ("own/far", false),
         ] {
             let told = read_config_file(&path(file)).map_err(|error| error.to_string());
             assert_eq!(told.is_ok(), is_read, "{file}: {told:?}");
             assert!(told.err().is_none_or(|told| told.contains("belongs to another user")), "{file}");
+        }
+    }
+
+    #[test]
+    fn a_folder_anywhere_above_that_others_can_write_is_refused_unless_it_is_shared_as_tmp_is() {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let above = folder.path().join("above");
+        let state = above.join("state/haft");
+        let config = above.join("config/haft/config.toml");
+        for place in [&*state, config.parent().expect("it has one")] {
+            std::fs::create_dir_all(place).expect("a folder can be made");
+        }
+        std::fs::write(&config, "text").expect("a file can be written");
+        for (mode, is_fine) in [(0o755, true), (0o777, false), (0o1777, is_root()), (0o755, true)] {
+            set_mode(&above, mode);
+            let told = read_config_file(&config).map(drop).map_err(|error| error.to_string());
+            assert_eq!(told.is_ok(), is_fine, "{mode:o}: {told:?}");
+            let made = super::super::private::create_folder(&state).map_err(|error| error.to_string());
+            assert_eq!(made.is_ok(), is_fine, "{mode:o}: {made:?}");
+            let trust = TrustStore::new(&state).put(Path::new("/one"), Trusted::default());
+            assert_eq!(trust.is_ok(), is_fine, "{mode:o}");
+            let words = format!("others can write the folder {} on the way to it", above.display());
+            assert!(is_fine || told.is_err_and(|told| told.starts_with(&words)), "{mode:o}");
         }
     }
 }

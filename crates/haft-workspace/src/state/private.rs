@@ -21,7 +21,7 @@ pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
     };
     match made {
         Ok(()) => File::open(parent.unwrap_or(Path::new(".")))?.sync_all(),
-        Err(_) if folder.is_dir() => ownership::of_user(&folder.metadata()?),
+        Err(_) if folder.is_dir() => ownership::of_user(&folder.metadata()?).and_then(|()| ownership::way_to(folder)),
         Err(error) => Err(error),
     }
 }
@@ -54,7 +54,7 @@ pub(super) fn read_content(path: &Path) -> io::Result<File> {
 fn of_user(path: &Path, file: File) -> io::Result<File> {
     let file = regular(file)?;
     ownership::of_user(&file.metadata()?)?;
-    ownership::folder_of(path)?;
+    ownership::way_to(path)?;
     Ok(file)
 }
 

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::cases::decision;
 use crate::Place;
+use crate::own_dialects::OURS;
 
 fn place() -> Place {
     let place = Place::new();
@@ -141,4 +142,60 @@ fn only_the_tools_that_haft_has_are_taken_for_its_own() {
     ] {
         assert_eq!(asked(&place, "gemini", &gemini(tool, &json!({}))), wanted, "{tool}");
     }
+}
+
+#[test]
+fn tools_of_the_user_and_names_of_dialects_are_not_asked_about_twice() {
+    let place = place();
+    let tool = |name: &str| {
+        format!("name: {name}\ndescription: Says something.\nbinding: {{command: [echo, a]}}\neffects: []\n")
+    };
+    let own = OURS.replace("\"view\"", "\"view_mine\"");
+    let claude = |tool: &str| {
+        json!({ "hook_event_name": "PreToolUse", "cwd": "${WS}", "tool_name": format!("mcp__haft__{tool}"),
+        "tool_input": {}, "permission_mode": "default" })
+    };
+    let names = |dialect: &str| -> Vec<String> {
+        let shown = place.haft(&["tools", "--json", "--dialect", dialect], "").out;
+        let shown: Value = serde_json::from_str(&shown).expect("a list");
+        let listed =
+            shown.as_array().cloned().unwrap_or_else(|| shown["tools"].as_array().cloned().unwrap_or_default());
+        listed.iter().map(|tool| tool["name"].as_str().expect("it has one").to_owned()).collect()
+    };
+    assert_eq!(asked(&place, "claude", &claude("weather")), "ask");
+    place.put("home/.config/haft/tools/weather.yaml", &tool("weather"));
+    place.put("ws/.haft/tools/brought.yaml", &tool("brought"));
+    assert_eq!(asked(&place, "claude", &claude("view_mine")), "ask");
+    place.put("home/.config/haft/dialects/mine.toml", &own);
+    assert_eq!(asked(&place, "claude", &claude("view_mine")), "allow");
+    assert_eq!(asked(&place, "claude", &claude("weather")), "allow");
+    assert_eq!(asked(&place, "claude", &claude("brought")), "ask", "nobody trusts it");
+    assert_eq!(place.haft(&["trust", "."], "").code, 0);
+    assert_eq!(asked(&place, "claude", &claude("brought")), "allow");
+    for dialect in ["haft", "tunacode", "ally", "wyrm", "nexau"] {
+        let names = names(dialect);
+        assert!(names.len() > 3, "{dialect}: {names:?}");
+        for name in names {
+            assert_eq!(asked(&place, "claude", &claude(&name)), "allow", "{dialect}: {name}");
+        }
+    }
+    assert_eq!(asked(&place, "claude", &claude("evil")), "ask");
+}
+
+#[test]
+fn a_change_of_what_a_protected_name_leads_to_is_asked_about() {
+    let place = place();
+    place.put("ws/.git/config", "[core]\n\thooksPath = tools\n[include]\n\tpath = ../more.cfg\n");
+    std::os::unix::fs::symlink("cfg", place.path("ws/.vscode")).expect("a link can be made");
+    for path in ["tools/pre-commit", "more.cfg", "cfg/tasks.json"] {
+        let written = place.guarded("Write", &json!({ "file_path": place.path("ws").join(path), "content": "x" }));
+        assert!(written.1.contains("protected names"), "{path}: {written:?}");
+        for command in [format!("echo x > {path}"), format!("cp a {path}"), format!("rm -f {path}")] {
+            let (decision, reason) = place.guarded("Bash", &json!({ "command": command }));
+            assert!(decision != "allow" && reason.contains("protected names"), "{command}: {decision} {reason}");
+        }
+    }
+    assert_eq!(place.guarded("Bash", &json!({ "command": "rm -r tools" })).0, "ask");
+    let other = place.guarded("Write", &json!({ "file_path": place.path("ws/src/x.rs"), "content": "x" }));
+    assert!(!other.1.contains("protected names"), "{other:?}");
 }

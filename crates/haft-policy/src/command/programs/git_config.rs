@@ -4,6 +4,7 @@
 //! (`git config key value`) is planted: it runs later, in somebody's own hands.
 
 use haft_contract::effect::Danger;
+use haft_contract::guarded::GitSetting;
 
 use super::super::act::{Act, Deed, Inner, Reading};
 use super::super::patterns;
@@ -11,63 +12,6 @@ use super::super::value::Value;
 use super::super::viewers::VIEWERS;
 use super::revision;
 
-/// Keys whose value is a program, in small letters. `*` stands for anything.
-const RUN: &[&str] = &[
-    "core.pager",
-    "core.editor",
-    "core.sshcommand",
-    "core.fsmonitor",
-    "core.askpass",
-    "core.gitproxy",
-    "core.alternaterefscommand",
-    "sequence.editor",
-    "diff.external",
-    "diff.*.command",
-    "diff.*.textconv",
-    "filter.*.clean",
-    "filter.*.smudge",
-    "filter.*.process",
-    "gpg.program",
-    "gpg.*.program",
-    "gpg.ssh.defaultkeycommand",
-    "credential.helper",
-    "credential.*.helper",
-    "pager.*",
-    "difftool.*.cmd",
-    "difftool.*.path",
-    "mergetool.*.cmd",
-    "mergetool.*.path",
-    "merge.*.driver",
-    "man.*.cmd",
-    "man.*.path",
-    "browser.*.cmd",
-    "browser.*.path",
-    "web.browser",
-    "guitool.*.cmd",
-    "interactive.difffilter",
-    "remote.*.uploadpack",
-    "remote.*.receivepack",
-    "uploadpack.packobjectshook",
-    "trailer.*.command",
-    "trailer.*.cmd",
-    "tar.*.command",
-    "sendemail.tocmd",
-    "sendemail.cccmd",
-    "sendemail.headercmd",
-    "sendemail.sendmailcmd",
-    "instaweb.httpd",
-    "imap.tunnel",
-    "lfs.customtransfer.*.path",
-    "receive.procreceiverefs",
-    "hook.*.command",
-    "notes.rewrite*cmd",
-    "ssh.command",
-];
-/// Keys whose value is a program when it begins with `!`.
-const RUN_AFTER_MARK: &[&str] = &["alias.*", "submodule.*.update"];
-/// Keys that name a file or a folder of things that run, or of further settings.
-const RUN_PATHS: &[&str] =
-    &["core.hookspath", "init.templatedir", "include.path", "includeif.*.path", "core.attributesfile"];
 /// Keys that name a file whose lines git may show.
 const FILES: &[&str] = &["*file", "*.skiplist", "commit.template"];
 /// Keys that open a way to something else.
@@ -170,19 +114,20 @@ impl Setting {
     fn of(key: &str, value: &Value) -> Self {
         let key = key.to_ascii_lowercase();
         let is_one = |keys: &[&str]| keys.iter().any(|pattern| patterns::fits(pattern, &key));
-        if is_one(RUN_AFTER_MARK) {
-            return match (value.strip_prefix("!"), value.prefix().is_empty() && value.known().is_none()) {
-                (Some(script), _) => Setting::Run(script),
-                (None, true) => Setting::Run(value.clone()),
-                (None, false) => Setting::Plain,
-            };
-        }
-        if is_one(RUN_PATHS) {
-            return if matches!(value.known(), Some("/dev/null" | "")) {
-                Setting::Plain
-            } else {
-                Setting::RunPath(value.clone())
-            };
+        let setting = GitSetting::of(&key);
+        match setting {
+            Some(GitSetting::ProgramAfterMark) => {
+                return match (value.strip_prefix("!"), value.prefix().is_empty() && value.known().is_none()) {
+                    (Some(script), _) => Setting::Run(script),
+                    (None, true) => Setting::Run(value.clone()),
+                    (None, false) => Setting::Plain,
+                };
+            }
+            Some(GitSetting::Hooks | GitSetting::Include | GitSetting::Attributes) => {
+                let is_none = matches!(value.known(), Some("/dev/null" | ""));
+                return if is_none { Setting::Plain } else { Setting::RunPath(value.clone()) };
+            }
+            Some(GitSetting::Program) | None => {}
         }
         if is_one(TURNS) {
             return Setting::Turn;
@@ -190,7 +135,7 @@ impl Setting {
         if is_one(FILES) && !value.is_empty() {
             return Setting::File(value.clone());
         }
-        if !is_one(RUN) || is_harmless(value) {
+        if setting != Some(GitSetting::Program) || is_harmless(value) {
             return Setting::Plain;
         }
         Setting::Run(value.strip_prefix("!").unwrap_or_else(|| value.clone()))
@@ -199,7 +144,7 @@ impl Setting {
 
 /// Returns whether a key, whatever well-known program it may name, makes git run something or leads it elsewhere.
 fn names_what_runs(key: &str, value: &Value) -> bool {
-    let is_key_of_programs = RUN.iter().any(|pattern| patterns::fits(pattern, &key.to_ascii_lowercase()));
+    let is_key_of_programs = GitSetting::of(&key.to_ascii_lowercase()) == Some(GitSetting::Program);
     is_key_of_programs || !matches!(Setting::of(key, value), Setting::Plain | Setting::File(_))
 }
 

@@ -18,6 +18,7 @@ use haft_contract::guarded;
 use haft_contract::process::Keeps;
 use rustix::fs::{AtFlags, OFlags};
 
+use super::super::followed::Followed;
 use super::super::open::{open_beneath, open_name};
 use super::super::repository::{self, RepositoryJudge, Sight};
 use super::difference::{Clash, Comes, Difference, Found, LeftOut, Spot};
@@ -34,6 +35,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 const WHY_OFF_LIMITS: &str = "it belongs to haft itself";
 const WHY_A_HOLDER: &str = "what lies in a folder of that name is read by programs as their settings";
 const WHY_NAMED: &str = "tools or hooks that are trusted run it";
+const WHY_FOLLOWED: &str = "a protected name leads to it, so that programs run or follow it";
 const WHY_TO_DO: &str = "git would run the programs that it names when it goes on";
 const WHY_A_REPOSITORY: &str = "git would take its folder for a repository, where hooks and settings run programs";
 
@@ -58,7 +60,8 @@ pub(super) struct Judged {
 /// Takes a difference apart.
 pub(super) fn judge(roots: &[OpenRoot], keeps: &Keeps, difference: Difference) -> Judged {
     let repositories = roots.iter().map(|_| RepositoryJudge::default()).collect();
-    let mut judge = Judge { roots, keeps, repositories, judged: Judged::default() };
+    let followed = roots.first().map(OpenRoot::followed).unwrap_or_default();
+    let mut judge = Judge { roots, keeps, repositories, followed, judged: Judged::default() };
     let mut left_out = difference.left_out;
     // What does not come in is not said to have come in without something.
     left_out.retain(|(spot, why)| *why != LeftOut::SetId || judge.is_kept(spot));
@@ -82,6 +85,7 @@ pub(super) struct Judge<'a> {
     keeps: &'a Keeps,
     /// Judges the paths beneath each root.
     repositories: Vec<RepositoryJudge>,
+    followed: Followed,
     pub(super) judged: Judged,
 }
 
@@ -135,11 +139,12 @@ impl Judge<'_> {
             // A link of such a name gives another meaning to whatever it leads to.
             .or_else(|| (is_link && guarded::may_hold_guarded(&place)).then_some(WHY_A_HOLDER))
             .or_else(|| root.is_named(&place).then_some(WHY_NAMED))
+            .or_else(|| self.followed.refuses(&place, found.kind()).then_some(WHY_FOLLOWED))
             .or_else(|| guarded::refused_from_commands(&place, found.kind()))
             .or_else(|| old_kind.and_then(|kind| guarded::refused_from_commands(&place, kind)))
             .or_else(|| self.plants_repository(found).then_some(WHY_A_REPOSITORY))
             .or_else(|| self.is_dangerous_to_do(found).then_some(WHY_TO_DO))?;
-        if ![WHY_TO_DO, WHY_OFF_LIMITS, WHY_A_HOLDER, WHY_NAMED].contains(&why)
+        if ![WHY_TO_DO, WHY_OFF_LIMITS, WHY_A_HOLDER, WHY_NAMED, WHY_FOLLOWED].contains(&why)
             && matches!(found.comes, Comes::File(_))
             && found.below.is_none()
             && self.is_harmless(found)

@@ -22,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::super::bring::{Brought, Layered};
 use super::super::clock::Moment;
+use super::super::followed::Followed;
 use super::super::open::{Root, open_name};
 use super::super::order::in_order;
 use super::super::refused::{Refused, is_about_the_file};
@@ -76,6 +77,11 @@ impl OpenRoot {
     /// Returns whether trusted code names a place.
     pub(super) fn is_named(&self, place: &Path) -> bool {
         self.whole.is_named(place)
+    }
+
+    /// Returns what protected names lead to in the workspace.
+    pub(super) fn followed(&self) -> Followed {
+        Followed::look(&self.whole)
     }
 
     /// Returns whether something of haft's own lies in a folder.

@@ -187,3 +187,30 @@ fn every_row_of_the_table_of_protected_names_is_kept_out() {
     assert!(!scene.tree().contains_key(".git/info/attributes"));
     assert!(scene.tree().contains_key("src/b"));
 }
+
+#[test]
+fn what_protected_names_lead_to_stays_as_it_is() {
+    let config = "[core]\n\thooksPath = tools\n[alias]\n\tx = !scripts/x.sh\n";
+    let scene = Scene::new(&[(".git/config", config), ("tools/a", "a"), ("scripts/y.sh", "y"), ("cfg/t.json", "{}")]);
+    std::os::unix::fs::symlink("cfg", scene.root.path().join(".vscode")).expect("a link can be made");
+    let before = scene.tree();
+    let settled = scene.run(|upper| {
+        upper.write("tools/pre-commit", "evil");
+        upper.gone("tools/a");
+        upper.write("scripts/x.sh", "evil");
+        upper.write("cfg/tasks.json", "evil");
+        upper.write("scripts/y.sh", "fine");
+        upper.write("new", "fine");
+    });
+    assert_eq!(changed(&settled), ["create new", "replace scripts/y.sh"]);
+    assert_eq!(scene.tree().len(), before.len() + 1);
+    assert_eq!(
+        settled.notes,
+        [
+            "Refused, because a protected name leads to it, so that programs run or follow it: cfg/tasks.json, scripts/x.sh, \
+          tools/a, tools/pre-commit. It was left as it is; a person can change it in a terminal of their own."
+        ]
+    );
+    let settled = scene.run(|upper| upper.link("cfg", "other"));
+    assert_eq!(changed(&settled), [""; 0], "no link takes the place of the folder");
+}
