@@ -27,7 +27,7 @@ mod made_ids;
 mod offered_names;
 pub mod provider;
 pub mod quirks;
-#[cfg(feature = "client")]
+#[cfg_attr(not(feature = "client"), expect(dead_code, reason = "the forms of providers use the rest"))]
 mod raw_json;
 #[cfg(feature = "client")]
 mod refused;
