@@ -197,7 +197,7 @@ async fn fill(
     dialect: Option<Arc<dyn Dialect>>,
     (workspace, doors, limits): (&Path, &Doors, &Limits),
 ) -> anyhow::Result<Vec<String>> {
-    let tools = haft_tools::all();
+    let tools = haft_tools::all_under(limits);
     let specs: Vec<Spec> = tools.iter().map(|tool| tool.spec().clone()).collect();
     let built_in = Box::new(ToolList::new("the built-in tools", tools));
     let built_in = defined::worded(built_in, &specs, &defined.prompts);
