@@ -37,9 +37,21 @@ pub struct SessionRun {
     pub run: Arc<str>,
 }
 
+/// Whether a change is taken back, or the taking back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Direction {
+    /// A change is taken back.
+    #[default]
+    Undo,
+    /// The session's last undo is taken back; with a change set, its last undo of that.
+    Redo,
+}
+
 /// What to take back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reversal {
+    /// Whether it is a change, or an undo.
+    pub direction: Direction,
     /// The change set; without it, the newest of the session that holds.
     pub change_set: Option<ChangeSetId>,
     /// Only this file, or everything in this folder.

@@ -93,6 +93,44 @@ pub enum UnknownKeys {
 }
 
 impl Limits {
+    /// Fills the numbers of these limits into words: `{grep_matches}` becomes 100.
+    pub fn fill(&self, words: &str) -> String {
+        if !words.contains('{') {
+            return words.to_owned();
+        }
+        let seconds = |time: Duration| time.as_secs_f64().to_string();
+        let write_mode = match self.write_mode {
+            WriteMode::Create => "create",
+            WriteMode::Overwrite => "overwrite",
+            WriteMode::OverwriteIfRead => "overwrite-if-read",
+        };
+        let edit_count = match self.edit_count {
+            EditCount::Unique => "unique",
+            EditCount::First => "first",
+        };
+        [
+            ("{read_lines}", self.read_lines.to_string()),
+            ("{glob_paths}", self.glob_paths.to_string()),
+            ("{grep_matches}", self.grep_matches.to_string()),
+            ("{command_time}", seconds(self.command_time.min(self.command_time_within_call()))),
+            ("{command_time_most}", seconds(self.command_time_within_call())),
+            ("{write_mode}", write_mode.to_owned()),
+            ("{edit_count}", edit_count.to_owned()),
+        ]
+        .iter()
+        .fold(words.to_owned(), |words, (name, value)| words.replace(name, value))
+    }
+
+    /// Returns the longest time that a call may give a command here.
+    pub fn command_time_within_call(&self) -> Duration {
+        self.command_time_most.min(self.time_within_call())
+    }
+
+    /// Returns how long work inside a call may take. It ends before the call does, so that what it changed can be kept.
+    pub fn time_within_call(&self) -> Duration {
+        self.call_time.saturating_sub(Duration::from_secs(1)).max(self.call_time / 2)
+    }
+
     /// Returns how long lines of a kept output may be: a page cuts longer ones, and has to fit a result.
     pub fn kept_line_length(&self) -> usize {
         self.line_length.min(self.result_whole / 2).max(1)

@@ -198,8 +198,10 @@ pub struct SearchRequest {
     pub include: Vec<String>,
     /// Globs of files and folders to leave out.
     pub exclude: Vec<String>,
-    /// How many lines around a match are returned.
-    pub context: usize,
+    /// How many lines before a match are returned.
+    pub before: usize,
+    /// How many lines after a match are returned.
+    pub after: usize,
     /// What is wanted of the matches.
     pub wanted: Wanted,
     /// Whether files that ignore files name are searched.

@@ -10,6 +10,7 @@ use crate::BoxFuture;
 use crate::context::{PlanContext, RunContext};
 use crate::error::{Next, ToolError};
 use crate::kinds::ErrorKind;
+use crate::limits::Limits;
 use crate::manual::Manual;
 use crate::output::ToolOutput;
 use crate::plan::Plan;
@@ -23,8 +24,8 @@ pub trait Tool: Send + Sync + 'static {
     /// The name that calls use.
     const NAME: &'static str;
 
-    /// Other names of arguments that models use: what they write, what is meant.
-    const ALIASES: &'static [(&'static str, &'static str)] = &[];
+    /// Other names of arguments that models use: what is meant, what they write. An argument may be listed several times.
+    const ALIASES: &'static [(&'static str, &'static [&'static str])] = &[];
 
     /// Arguments that are times in seconds, each with the name under which milliseconds are converted; what is no number
     /// is left out, and the default holds. Both is told.
@@ -103,17 +104,43 @@ pub struct Typed<T: Tool> {
 }
 
 impl<T: Tool> Typed<T> {
-    /// Describes the tool once and for all.
+    /// Describes the tool once and for all, with the numbers of the usual limits.
     pub fn new(tool: T) -> Self {
-        let mut spec = Spec::new(T::NAME, tool.manual(), schema::of::<T::Args>());
+        Self::under(tool, &Limits::default())
+    }
+
+    /// Describes the tool once and for all, with the numbers of these limits in its words.
+    pub fn under(tool: T, limits: &Limits) -> Self {
+        let mut input_schema = schema::of::<T::Args>();
+        fill_descriptions(&mut input_schema, limits);
+        let mut spec = Spec::new(T::NAME, tool.manual(), input_schema);
         let owned = |(one, other): &(&str, &str)| (one.to_string(), other.to_string());
-        spec.aliases = T::ALIASES.iter().map(owned).collect();
+        let written = |(meant, names): &(&str, &[&str])| {
+            names.iter().map(|name| (name.to_string(), meant.to_string())).collect::<Vec<_>>()
+        };
+        spec.aliases = T::ALIASES.iter().flat_map(written).collect();
         spec.times = T::TIMES.iter().map(owned).collect();
         spec.shapes = Shapes(T::SHAPES);
         spec.other_names = T::OTHER_NAMES;
         spec.paths = T::PATHS;
         spec.does = T::DOES;
         Self { tool, spec }
+    }
+}
+
+/// Fills numbers into the words of a schema.
+fn fill_descriptions(schema: &mut Value, limits: &Limits) {
+    match schema {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                match value {
+                    Value::String(words) if key == "description" => *words = limits.fill(words),
+                    value => fill_descriptions(value, limits),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| fill_descriptions(item, limits)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 

@@ -231,7 +231,7 @@ async fn fill(
     assembly: Assembly<'_>,
 ) -> anyhow::Result<Vec<String>> {
     let tools: Vec<Arc<dyn AnyTool>> = match options.built_in {
-        BuiltIn::Shown => haft_tools::all(),
+        BuiltIn::Shown => haft_tools::all_under(assembly.limits),
         BuiltIn::LeftOut => Vec::new(),
     };
     let specs: Vec<Spec> = tools.iter().map(|tool| tool.spec().clone()).collect();

@@ -12,12 +12,14 @@
 //! not load.
 
 mod check;
+mod corrected;
 mod dropped;
 mod envelope;
 mod example;
 mod fault;
 mod fit;
 mod literal;
+mod not_meant;
 mod outline;
 mod repair;
 mod shapes;
@@ -29,6 +31,7 @@ mod words;
 mod tests;
 
 pub use check::Checker;
+pub(crate) use corrected::corrected;
 pub use dropped::drop_unknown;
 pub use envelope::out_of_envelope;
 pub use example::minimal_example;
@@ -36,6 +39,7 @@ pub use fault::Fault;
 pub(crate) use fault::{key_path, shown};
 pub use fit::{fit, fit_as};
 pub(crate) use literal::{Literal, read as read_literal};
+pub(crate) use not_meant::{is_empty, is_word_for_nothing, leave_out};
 pub use shapes::read_shapes;
 pub(crate) use shapes::{Advice, advice, set};
 pub use times::read_times;
@@ -58,12 +62,17 @@ pub struct Reading {
 impl Reading {
     /// Returns whether brackets had to be closed at the end: there may have been more to come.
     pub fn is_completed(&self) -> bool {
-        self.repairs.iter().any(|line| line.starts_with(repair::CLOSED))
+        self.repairs.iter().any(|line| is_completed(line))
     }
 
     fn unchanged(value: Value) -> Self {
         Self { value, repairs: Vec::new() }
     }
+}
+
+/// Whether a repair closed brackets at the end.
+pub(crate) fn is_completed(repair: &str) -> bool {
+    repair.starts_with(repair::CLOSED)
 }
 
 /// Reads the raw text of a model as one JSON object.

@@ -230,7 +230,7 @@ impl<'a> CallContext<'a> {
         };
         let in_conversation = self.session.readers() == Readers::One;
         let remembered = Remembered { call: self.id.clone(), turn: self.turn.number, went, in_conversation };
-        self.session.memory.remember(key, remembered, &receipts);
+        self.session.remember(key, remembered, &receipts);
     }
 
     /// Returns how many files of each kind the doors changed; nothing where they changed none.

@@ -6,7 +6,7 @@
 //! Bounded: the oldest calls are forgotten first.
 
 use std::collections::hash_map::RandomState;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -32,6 +32,8 @@ const MOST_KEPT: usize = 256;
 const LARGEST_KEPT: usize = 1024 * 1024;
 /// Most files remembered.
 const MOST_FILES: usize = 65_536;
+/// Most kinds of repairs remembered.
+const MOST_TOLD: usize = 1_024;
 /// Most bytes of contents remembered, so that a file that changed can be compared with what was read.
 const MOST_CONTENT: usize = 32 * 1024 * 1024;
 
@@ -41,6 +43,9 @@ pub(crate) struct CallKey {
     tool: Arc<str>,
     arguments: u128,
 }
+
+/// Returns the stamp that a file has now.
+pub(crate) type Stamping<'a> = &'a dyn Fn(&Target) -> Option<Stamp>;
 
 /// How a remembered call went.
 #[derive(Clone, Debug)]
@@ -90,6 +95,8 @@ struct Inner {
     contents: (VecDeque<Target>, usize),
     failures_in_a_row: HashMap<Arc<str>, usize>,
     kept: HashMap<KeptKey, (ToolOutput, Instant)>,
+    /// The kinds of repairs that were told, each with its tool.
+    told: HashSet<(String, String)>,
 }
 
 impl Memory {
@@ -117,12 +124,18 @@ impl Memory {
         CallKey { tool: tool.into(), arguments: half(&self.hashers.0) << 64 | half(&self.hashers.1) }
     }
 
-    /// Remembers how a call went, and which files it read.
-    pub(crate) fn remember(&self, key: CallKey, remembered: Remembered, receipts: &[Receipt]) {
+    /// Remembers how a call went, which files it read, and what it left of those that were read before.
+    pub(crate) fn remember(&self, key: CallKey, remembered: Remembered, (receipts, stamp): (&[Receipt], Stamping<'_>)) {
         let mut inner = self.inner();
         for receipt in receipts {
-            if let Receipt::Read(target, version) = receipt {
-                inner.note_read(target, version.clone());
+            match receipt {
+                Receipt::Read(target, version) => inner.note_read(target, version.clone()),
+                Receipt::Changed(target, _) => {
+                    if let Some(version) = inner.read.get_mut(target) {
+                        version.left = stamp(target);
+                    }
+                }
+                Receipt::Ran { .. } | Receipt::Exited(_) | Receipt::Sent(_) => {}
             }
         }
         match remembered.went {
@@ -170,6 +183,15 @@ impl Memory {
         let (output, since) = inner.kept.get(key)?;
         let age = since.elapsed();
         (age <= no_older).then(|| (output.clone(), age))
+    }
+
+    /// Notes that a kind of repair is told of a tool; returns whether it is the first time.
+    pub(crate) fn is_first_time(&self, tool: &str, kind: String) -> bool {
+        let mut inner = self.inner();
+        if inner.told.len() >= MOST_TOLD {
+            inner.told.clear();
+        }
+        inner.told.insert((tool.to_owned(), kind))
     }
 
     /// Notes that the text of a result is not in the conversation any more.
@@ -275,7 +297,7 @@ mod tests {
         for index in 0..MOST_CALLS + 10 {
             let went =
                 Remembered { call: CallId::new("1"), turn: 1, went: Went::Ok(Vec::new()), in_conversation: true };
-            memory.remember(memory.key_of_text("t", &index.to_string()), went, &[]);
+            memory.remember(memory.key_of_text("t", &index.to_string()), went, (&[], &|_| None));
         }
         assert_eq!(memory.inner().calls.len(), MOST_CALLS);
         assert!(memory.earlier(&memory.key_of_text("t", "0")).is_none());

@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use haft_contract::call::{CallId, ToolCall};
-use haft_contract::door::{Errand, Page, PageRequest, Permit, SessionName, Spill};
+use haft_contract::door::{Errand, Page, PageRequest, Permit, Receipt, SessionName, Spill};
 use haft_contract::error::ToolError;
-use haft_contract::path::{Extent, RawPath};
+use haft_contract::path::{Extent, RawPath, Target};
 use haft_contract::session_state::{AgentState, Storage};
 use haft_policy::grant::GrantScope;
 use haft_policy::policy::Mode;
@@ -15,7 +15,7 @@ use crate::approval::Approver;
 use crate::asked::{AskedCall, AskedCalls};
 use crate::bits::Bit;
 use crate::call_context::CallContext;
-use crate::memory::Memory;
+use crate::memory::{CallKey, Memory, Remembered};
 use crate::runtime::Ground;
 use crate::storage::{SessionStorage, TurnOnly};
 use crate::turn::Turn;
@@ -176,6 +176,12 @@ impl Session {
     /// Notes that the text of a result has left the conversation: reading it again is not redundant.
     pub fn text_dropped(&self, id: &CallId) {
         self.memory.text_dropped(id);
+    }
+
+    /// Remembers how a call went, with what it left of the files that were read before.
+    pub(crate) fn remember(&self, key: CallKey, remembered: Remembered, receipts: &[Receipt]) {
+        let stamp = |target: &Target| self.ground.doors.look.stamp(target);
+        self.memory.remember(key, remembered, (receipts, &stamp));
     }
 
     /// Forgets what was read, called, asked, granted and stored, and begins a new turn.

@@ -14,7 +14,7 @@ pub(crate) mod report;
 mod room;
 pub(crate) mod shown;
 mod skimming;
-pub(crate) mod time;
+mod time;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -46,7 +46,7 @@ pub struct Args {
     command: String,
     /// What it does, in five to ten words, for the user.
     description: Option<String>,
-    /// Time limit in seconds. Default 120, at most 600.
+    /// Time limit in seconds. Default {command_time}, at most {command_time_most}.
     timeout: Option<f64>,
     /// The folder it starts in. Default: the workspace.
     working_dir: Option<RawPath>,
@@ -61,18 +61,10 @@ pub struct Draft {
 impl Tool for Bash {
     const NAME: &'static str = "bash";
     const DOES: AtMost = AtMost::Anything;
-    const ALIASES: &'static [(&'static str, &'static str)] = &[
-        ("cmd", "command"),
-        ("script", "command"),
-        ("shell_command", "command"),
-        ("cwd", "working_dir"),
-        ("dir", "working_dir"),
-        ("dir_path", "working_dir"),
-        ("directory", "working_dir"),
-        ("workdir", "working_dir"),
-        ("working_directory", "working_dir"),
-        ("explanation", "description"),
-        ("justification", "description"),
+    const ALIASES: &'static [(&'static str, &'static [&'static str])] = &[
+        ("command", &["cmd", "script", "shell_command"]),
+        ("working_dir", &["cwd", "dir", "dir_path", "directory", "workdir", "working_directory"]),
+        ("description", &["explanation", "justification"]),
     ];
     const SHAPES: &'static [Shape] = other_shapes::SHAPES;
     const OTHER_NAMES: &'static [&'static str] = &[

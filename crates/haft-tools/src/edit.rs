@@ -34,7 +34,7 @@ use even::EvenText;
 use ladder::Place;
 
 /// One replacement, as the model asks for it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edit<'a> {
     /// The text to replace.
     pub old: &'a str,
@@ -124,6 +124,11 @@ pub fn fit(text: &str, edits: &[Edit<'_>], path: &str) -> Result<Fitted, Miss> {
     let mut places = Vec::new();
     let mut rungs = Vec::with_capacity(edits.len());
     for (index, edit) in edits.iter().enumerate() {
+        if edits[..index].contains(edit) {
+            // All edits are located in the original text, so the same one twice is one.
+            rungs.push(Rung::Exact);
+            continue;
+        }
         let asked = miss::Asked { edits, index, path };
         let located = ladder::locate(&even, edit).map_err(|reason| asked.refused(&even, reason))?;
         rungs.push(located.rung);

@@ -25,6 +25,7 @@ use crate::change::{
     not_read, told, unencodable,
 };
 use crate::edit::{Count, Edit, Fitted, Miss, Rung, fit};
+use crate::shapes::FILE_NAMES;
 
 /// Replaces parts of files.
 pub struct EditFile;
@@ -64,7 +65,7 @@ pub struct OneEdit {
     old_text: String,
     /// The new text.
     new_text: String,
-    /// Places: "unique", "all", "first" or a number. Default "unique".
+    /// Places: "unique", "all", "first" or a number. Default "{edit_count}".
     count: Option<HowMany>,
 }
 
@@ -107,35 +108,28 @@ pub struct NewText {
 impl Tool for EditFile {
     const NAME: &'static str = "edit_file";
     const DOES: AtMost = AtMost::Changes;
-    const ALIASES: &'static [(&'static str, &'static str)] = &[
-        ("file_path", "path"),
-        ("filepath", "path"),
-        ("filename", "path"),
-        ("file", "path"),
-        ("absolute_path", "path"),
-        ("target_file", "path"),
-        ("edit", "edits"),
-        ("changes", "edits"),
-        ("replacements", "edits"),
-        ("old_string", "old_text"),
-        ("old_str", "old_text"),
-        ("old_content", "old_text"),
-        ("old_code", "old_text"),
-        ("old", "old_text"),
-        ("search", "old_text"),
-        ("search_text", "old_text"),
-        ("find", "old_text"),
-        ("original", "old_text"),
-        ("new_string", "new_text"),
-        ("new_str", "new_text"),
-        ("new_content", "new_text"),
-        ("new_code", "new_text"),
-        ("new", "new_text"),
-        ("replace", "new_text"),
-        ("replace_text", "new_text"),
-        ("replace_with", "new_text"),
-        ("replacement", "new_text"),
-        ("expected_replacements", "count"),
+    const ALIASES: &'static [(&'static str, &'static [&'static str])] = &[
+        ("path", FILE_NAMES),
+        ("edits", &["edit", "changes", "replacements"]),
+        (
+            "old_text",
+            &["old_string", "old_str", "old_content", "old_code", "old", "search", "search_text", "find", "original"],
+        ),
+        (
+            "new_text",
+            &[
+                "new_string",
+                "new_str",
+                "new_content",
+                "new_code",
+                "new",
+                "replace",
+                "replace_text",
+                "replace_with",
+                "replacement",
+            ],
+        ),
+        ("count", &["expected_replacements"]),
     ];
     const SHAPES: &'static [Shape] = other_shapes::SHAPES;
     const OTHER_NAMES: &'static [&'static str] = &[
@@ -312,7 +306,10 @@ fn edited_text(asked: &[OneEdit], target: &Target, now: &FileCopy, cx: &PlanCont
             let is_current = are_proven(&fitted) && lines_are_current((&read, &decoded.text), &fitted, &edits);
             let elsewhere = if is_current { Ok(()) } else { is_elsewhere((&read, &now.bytes), &edits, &path) };
             elsewhere.map_err(|why| Unplanned::Looked(changed_since(target, (&read, &now.bytes), &why)))?;
-            notes.push("It was changed elsewhere since it was read; that is kept.".to_owned());
+            let is_own = cx.when_read(target).is_some_and(|read| read.left == Some(now.version.stamp));
+            if !is_own && differs_elsewhere((&read, &decoded.text), &fitted) {
+                notes.push("It was changed elsewhere since it was read; that is kept.".to_owned());
+            }
         }
         Ok(Known::Not) | Err(_) if cx.limits().edit_needs == EditNeeds::Nothing || are_proven(&fitted) => {}
         Ok(Known::Not) => return Err(Unplanned::Blind(not_read(target, cx.origin(), ""))),
@@ -324,6 +321,7 @@ fn edited_text(asked: &[OneEdit], target: &Target, now: &FileCopy, cx: &PlanCont
         return Err(looked(too_large_after(target)));
     }
     notes.extend(rungs_used(&fitted));
+    notes.extend(repeated(&edits));
     let bytes = decoded.splice(&now.bytes, &replacements).map_err(|error| looked(unencodable(target, &error)))?;
     let diff = Diff::of_replacements(&decoded.text, &replacements, CONTEXT);
     let places = fitted.replacements.len();
@@ -332,7 +330,10 @@ fn edited_text(asked: &[OneEdit], target: &Target, now: &FileCopy, cx: &PlanCont
 
 /// Tells whether each edit has exactly one place, and is there letter by letter: a caller that writes it knows the place.
 fn are_proven(fitted: &Fitted) -> bool {
-    fitted.replacements.len() == fitted.rungs.len() && fitted.rungs.iter().all(|rung| *rung == Rung::Exact)
+    let mut edits: Vec<usize> = fitted.replacements.iter().map(|replacement| replacement.edit).collect();
+    edits.sort_unstable();
+    edits.dedup();
+    edits.len() == fitted.replacements.len() && fitted.rungs.iter().all(|rung| *rung == Rung::Exact)
 }
 
 /// Tells whether the lines that each edit touches are those that were read, or text that only the present file has.
@@ -349,6 +350,22 @@ fn lines_are_current((read, now): (&[u8], &str), fitted: &Fitted, edits: &[Edit<
         let was_read = read.text.match_indices(lines).any(|(at, lines)| stands_alone(at, lines));
         was_read || !read.text.contains(edits[replacement.edit].old)
     })
+}
+
+/// Tells whether anything but the lines of one edit differs from what was read.
+fn differs_elsewhere((read, now): (&[u8], &str), fitted: &Fitted) -> bool {
+    let Ok(read) = decode(read) else { return true };
+    let is_same = |(one, other): &(&u8, &u8)| one == other;
+    let (was, is) = (read.text.as_bytes(), now.as_bytes());
+    let begin = was.iter().zip(is).take_while(is_same).count();
+    let end = was[begin..].iter().rev().zip(is[begin..].iter().rev()).take_while(is_same).count();
+    let changed = begin..is.len() - end;
+    let holds = |range: &Range<usize>| {
+        let start = now[..range.start].rfind('\n').map_or(0, |at| at + 1);
+        let end = now[range.end..].find('\n').map_or(now.len(), |at| range.end + at + 1);
+        start <= changed.start && changed.end <= end
+    };
+    !fitted.replacements.iter().any(|replacement| holds(&replacement.range))
 }
 
 /// Finds out whether what changed since the file was read leaves alone what the edits replace; else says why not.
@@ -399,6 +416,15 @@ fn too_large_after(target: &Target) -> ToolError {
 
 fn replacements(fitted: &Fitted) -> Vec<(Range<usize>, &str)> {
     fitted.replacements.iter().map(|replacement| (replacement.range.clone(), &*replacement.new)).collect()
+}
+
+/// Says which edits were sent twice.
+fn repeated(edits: &[Edit<'_>]) -> Vec<String> {
+    let words = |(index, edit): (usize, &Edit<'_>)| {
+        let first = edits[..index].iter().position(|earlier| earlier == edit)? + 1;
+        Some(format!("Edit {} is the same as edit {first} and was made once.", index + 1))
+    };
+    edits.iter().enumerate().filter_map(words).collect()
 }
 
 /// Says which edits did not fit exactly, and how they differed.

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::left_out::{SET_IGNORED, Ways, only_ignored, words};
 use crate::paged::Paged;
-use crate::shapes::{EXPLANATION, NOT_BELOW, RECURSIVE, only_path, texts};
+use crate::shapes::{EXPLANATION, FOLDER_NAMES, NOT_BELOW, RECURSIVE, only_path, texts};
 
 const WAYS: Ways = Ways { ignored: SET_IGNORED, hidden: "a pattern with the dot finds them: \".*\", \".github/**\"" };
 
@@ -31,12 +31,12 @@ pub struct Args {
     case: Option<Capitals>,
     /// "time": newest first. Default "name".
     sort: Option<Sort>,
-    /// Most paths. Default 1000.
+    /// Most paths. Default {glob_paths}.
     #[schemars(range(min = 1))]
     limit: Option<usize>,
-    /// How many to skip. Default 0.
+    /// How many to skip.
     offset: Option<usize>,
-    /// Also ignored files. Default false.
+    /// Also ignored files.
     ignored: Option<bool>,
 }
 
@@ -65,21 +65,14 @@ pub enum Sort {
 impl Tool for Glob {
     const NAME: &'static str = "glob";
     const DOES: AtMost = AtMost::Looks;
-    const ALIASES: &'static [(&'static str, &'static str)] = &[
-        ("glob", "pattern"),
-        ("glob_pattern", "pattern"),
-        ("directory", "path"),
-        ("dir", "path"),
-        ("folder", "path"),
-        ("dir_path", "path"),
-        ("directory_path", "path"),
-        ("search_path", "path"),
-        ("root", "path"),
-        ("max_results", "limit"),
-        ("head_limit", "limit"),
-        ("sort_by", "sort"),
-        ("skip", "offset"),
-        ("include_ignored", "ignored"),
+    const ALIASES: &'static [(&'static str, &'static [&'static str])] = &[
+        ("pattern", &["glob", "glob_pattern"]),
+        ("path", FOLDER_NAMES),
+        ("path", &["search_path", "root"]),
+        ("limit", &["max_results", "head_limit"]),
+        ("sort", &["sort_by"]),
+        ("offset", &["skip"]),
+        ("ignored", &["include_ignored"]),
     ];
     const SHAPES: &'static [Shape] = &[
         Shape::new("path", Meaning::Code(only_path)),

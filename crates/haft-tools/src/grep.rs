@@ -14,6 +14,7 @@ use haft_contract::shape::Shape;
 
 use crate::left_out::{Ways, only_ignored, words};
 use crate::paged::Paged;
+use crate::shapes::FOLDER_NAMES;
 
 const WAYS: Ways =
     Ways { ignored: "set \"ignored\" to true to search them", hidden: "name one as \"path\" to search it" };
@@ -36,23 +37,29 @@ pub struct Args {
     include: Option<Vec<String>>,
     /// Globs of files to leave out.
     exclude: Option<Vec<String>>,
-    /// The pattern is plain text. Default false.
+    /// The pattern is plain text.
     literal: Option<bool>,
     /// "smart": capitals count if the pattern has one. Default "smart".
     case: Option<CaseWord>,
     /// Lines around each match, 0–20. Default 0.
     #[schemars(range(min = 0, max = 20))]
     context: Option<usize>,
-    /// A match may span lines. Default false.
+    /// Before it.
+    #[schemars(range(min = 0, max = 20))]
+    before: Option<usize>,
+    /// After it.
+    #[schemars(range(min = 0, max = 20))]
+    after: Option<usize>,
+    /// A match may span lines.
     multiline: Option<bool>,
     /// "files" returns the files, "count" how many matches each has. Default "content".
     mode: Option<Mode>,
-    /// Most matches, or files. Default 100.
+    /// Most matches, or files. Default {grep_matches}.
     #[schemars(range(min = 1))]
     limit: Option<usize>,
-    /// How many to skip. Default 0.
+    /// How many to skip.
     offset: Option<usize>,
-    /// Also ignored files. Default false.
+    /// Also ignored files.
     ignored: Option<bool>,
 }
 
@@ -83,32 +90,19 @@ pub enum Mode {
 impl Tool for Grep {
     const NAME: &'static str = "grep";
     const DOES: AtMost = AtMost::Looks;
-    const ALIASES: &'static [(&'static str, &'static str)] = &[
-        ("regex", "pattern"),
-        ("query", "pattern"),
-        ("search", "pattern"),
-        ("directory", "path"),
-        ("dir", "path"),
-        ("folder", "path"),
-        ("file_path", "path"),
-        ("glob", "include"),
-        ("include_pattern", "include"),
-        ("includes", "include"),
-        ("file_pattern", "include"),
-        ("exclude_pattern", "exclude"),
-        ("excludes", "exclude"),
-        ("fixed_strings", "literal"),
-        ("context_lines", "context"),
-        ("search_pattern", "pattern"),
-        ("search_term", "pattern"),
-        ("dir_path", "path"),
-        ("directory_path", "path"),
-        ("search_path", "path"),
-        ("max_results", "limit"),
-        ("head_limit", "limit"),
-        ("skip", "offset"),
-        ("include_ignored", "ignored"),
-        ("max_matches", "limit"),
+    const ALIASES: &'static [(&'static str, &'static [&'static str])] = &[
+        ("pattern", &["regex", "query", "search", "search_pattern", "search_term"]),
+        ("path", FOLDER_NAMES),
+        ("path", &["file_path", "search_path"]),
+        ("include", &["glob", "include_pattern", "includes", "file_pattern"]),
+        ("exclude", &["exclude_pattern", "excludes"]),
+        ("literal", &["fixed_strings"]),
+        ("context", &["context_lines"]),
+        ("before", &["before_context", "lines_before"]),
+        ("after", &["after_context", "lines_after"]),
+        ("limit", &["max_results", "head_limit", "max_matches"]),
+        ("offset", &["skip"]),
+        ("ignored", &["include_ignored"]),
     ];
     const SHAPES: &'static [Shape] = other_shapes::SHAPES;
     const OTHER_NAMES: &'static [&'static str] =
@@ -161,9 +155,10 @@ fn request(args: Args, cx: &RunContext<'_>) -> SearchRequest {
             CaseWord::Insensitive => Case::Insensitive,
         },
         span: if args.multiline.unwrap_or(false) { Span::Lines } else { Span::Line },
-        include: args.include.unwrap_or_default(),
-        exclude: args.exclude.unwrap_or_default(),
-        context: args.context.unwrap_or(0),
+        include: globs(args.include),
+        exclude: globs(args.exclude),
+        before: args.before.or(args.context).unwrap_or(0),
+        after: args.after.or(args.context).unwrap_or(0),
         wanted: match args.mode.unwrap_or(Mode::Content) {
             Mode::Content => Wanted::Lines,
             Mode::Files => Wanted::Files,
@@ -174,6 +169,11 @@ fn request(args: Args, cx: &RunContext<'_>) -> SearchRequest {
         most: 0,
         line_length: cx.limits().line_length,
     }
+}
+
+/// Returns the globs that are meant; an empty one fits nothing and stands for none.
+fn globs(given: Option<Vec<String>>) -> Vec<String> {
+    given.into_iter().flatten().filter(|glob| !glob.trim().is_empty()).collect()
 }
 
 /// What was found, and how it is told.

@@ -25,19 +25,25 @@ pub mod write_file;
 
 use std::sync::Arc;
 
+use haft_contract::limits::Limits;
 use haft_contract::tool::{AnyTool, Typed};
 
-/// Returns all built-in tools, in the order they are shown.
+/// Returns all built-in tools, in the order they are shown, with the usual limits in their words.
 pub fn all() -> Vec<Arc<dyn AnyTool>> {
+    all_under(&Limits::default())
+}
+
+/// Returns all built-in tools, in the order they are shown, with these limits in their words.
+pub fn all_under(limits: &Limits) -> Vec<Arc<dyn AnyTool>> {
     vec![
-        Arc::new(Typed::new(read_file::ReadFile)),
-        Arc::new(Typed::new(write_file::WriteFile)),
-        Arc::new(Typed::new(edit_file::EditFile)),
-        Arc::new(Typed::new(list_dir::ListDir)),
-        Arc::new(Typed::new(glob::Glob)),
-        Arc::new(Typed::new(grep::Grep)),
-        Arc::new(Typed::new(bash::Bash)),
-        Arc::new(Typed::new(undo::Undo)),
+        Arc::new(Typed::under(read_file::ReadFile, limits)),
+        Arc::new(Typed::under(write_file::WriteFile, limits)),
+        Arc::new(Typed::under(edit_file::EditFile, limits)),
+        Arc::new(Typed::under(list_dir::ListDir, limits)),
+        Arc::new(Typed::under(glob::Glob, limits)),
+        Arc::new(Typed::under(grep::Grep, limits)),
+        Arc::new(Typed::under(bash::Bash, limits)),
+        Arc::new(Typed::under(undo::Undo, limits)),
     ]
 }
 

@@ -10,7 +10,7 @@ use haft_contract::shape::{Given, Meaning, MeantArguments, Shape, folder_and_glo
 use serde_json::{Value, json};
 
 use crate::left_out::{SET_IGNORED, Ways, only_ignored, words};
-use crate::shapes::{EXPLANATION, only_path};
+use crate::shapes::{EXPLANATION, FOLDER_NAMES, only_path};
 
 const WAYS: Ways = Ways { ignored: SET_IGNORED, hidden: "set \"hidden\" to true to see them" };
 
@@ -26,13 +26,13 @@ pub struct Args {
     /// Levels, 1–20. Default 1.
     #[schemars(range(min = 1, max = 20))]
     depth: Option<usize>,
-    /// Also dot files. Default false.
+    /// Also dot files.
     hidden: Option<bool>,
     /// "flat": whole paths. Default "tree".
     view: Option<View>,
     /// Globs of names to leave out.
     ignore: Option<Vec<String>>,
-    /// Also ignored files. Default false.
+    /// Also ignored files.
     ignored: Option<bool>,
 }
 
@@ -49,22 +49,13 @@ pub enum View {
 impl Tool for ListDir {
     const NAME: &'static str = "list_dir";
     const DOES: AtMost = AtMost::Looks;
-    const ALIASES: &'static [(&'static str, &'static str)] = &[
-        ("directory", "path"),
-        ("dir", "path"),
-        ("folder", "path"),
-        ("dir_path", "path"),
-        ("include_ignored", "ignored"),
-        ("directory_path", "path"),
-        ("relative_workspace_path", "path"),
-        ("target_directory", "path"),
-        ("file_path", "path"),
-        ("max_depth", "depth"),
-        ("show_hidden", "hidden"),
-        ("include_hidden", "hidden"),
-        ("all", "hidden"),
-        ("exclude", "ignore"),
-        ("ignore_patterns", "ignore"),
+    const ALIASES: &'static [(&'static str, &'static [&'static str])] = &[
+        ("path", FOLDER_NAMES),
+        ("path", &["relative_workspace_path", "target_directory", "file_path"]),
+        ("ignored", &["include_ignored"]),
+        ("depth", &["max_depth"]),
+        ("hidden", &["show_hidden", "include_hidden", "all"]),
+        ("ignore", &["exclude", "ignore_patterns"]),
     ];
     const SHAPES: &'static [Shape] = &[
         Shape::new("path", Meaning::Code(only_path)),

@@ -20,6 +20,7 @@ use haft_contract::prelude::*;
 use haft_contract::shape::Shape;
 use serde_json::json;
 
+use crate::shapes::FILE_NAMES;
 use globs::everything;
 use several::read_several;
 use shown_page::{NARROWEST_LINE, Reads, ShownPage};
@@ -43,7 +44,7 @@ pub struct Args {
     /// First line. Default 1.
     #[schemars(range(min = 1))]
     offset: Option<u64>,
-    /// Most lines. Default 2000.
+    /// Most lines. Default {read_lines}.
     #[schemars(range(min = 1))]
     limit: Option<usize>,
     /// Shows line "offset" from this character on.
@@ -54,22 +55,11 @@ pub struct Args {
 impl Tool for ReadFile {
     const NAME: &'static str = "read_file";
     const DOES: AtMost = AtMost::Looks;
-    const ALIASES: &'static [(&'static str, &'static str)] = &[
-        ("file_path", "path"),
-        ("filepath", "path"),
-        ("filename", "path"),
-        ("file", "path"),
-        ("absolute_path", "path"),
-        ("target_file", "path"),
-        ("file_paths", "paths"),
-        ("files", "paths"),
-        ("start_line", "offset"),
-        ("line_start", "offset"),
-        ("from_line", "offset"),
-        ("first_line", "offset"),
-        ("max_lines", "limit"),
-        ("num_lines", "limit"),
-        ("line_count", "limit"),
+    const ALIASES: &'static [(&'static str, &'static [&'static str])] = &[
+        ("path", FILE_NAMES),
+        ("paths", &["file_paths", "files"]),
+        ("offset", &["start_line", "line_start", "from_line", "first_line"]),
+        ("limit", &["max_lines", "num_lines", "line_count"]),
     ];
     const SHAPES: &'static [Shape] = other_shapes::SHAPES;
     const OTHER_NAMES: &'static [&'static str] = &[

@@ -3,6 +3,11 @@
 use haft_contract::shape::{Given, Meaning, MeantArguments, Shape};
 use serde_json::{Value, json};
 
+/// What other agents call the path of a file.
+pub(crate) const FILE_NAMES: &[&str] = &["file_path", "filepath", "filename", "file", "absolute_path", "target_file"];
+/// What other agents call the path of a folder.
+pub(crate) const FOLDER_NAMES: &[&str] = &["directory", "dir", "folder", "dir_path", "directory_path"];
+
 /// Words about the call, which other agents ask their models for.
 pub(crate) const EXPLANATION: Shape = Shape::new("explanation", Meaning::Anyway(&[]));
 /// The encoding that is found anyway.

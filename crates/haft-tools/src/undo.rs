@@ -6,11 +6,14 @@ use std::fmt::Write;
 
 use haft_contract::change_summary::ChangeSummary;
 use haft_contract::door::ChangeSetId;
-use haft_contract::history::{PastChange, Reversal, Reversed};
+use haft_contract::history::{Direction, PastChange, Reversal, Reversed};
 use haft_contract::path::one_line;
 use haft_contract::plan::FileDiff;
 use haft_contract::prelude::*;
+use haft_contract::shape::{Given, Meaning, MeantArguments, Shape, whole};
 use serde_json::{Value, json};
+
+use crate::shapes::FILE_NAMES;
 
 /// Most change sets of a list.
 const MOST_SETS: usize = 50;
@@ -20,6 +23,17 @@ const MOST_NAMED: usize = 8;
 const MOST_FILES: usize = 30;
 /// Most lines of the difference of one file.
 const MOST_LINES: usize = 120;
+
+/// What models call the actions.
+const ACTIONS: &[(&str, &str)] = &[
+    ("\"undo\"", "\"take_back\""),
+    ("\"revert\"", "\"take_back\""),
+    ("\"rollback\"", "\"take_back\""),
+    ("\"diff\"", "\"preview\""),
+    ("\"show\"", "\"preview\""),
+    ("\"log\"", "\"list\""),
+    ("\"history\"", "\"list\""),
+];
 
 /// Takes back what calls of the same session have changed.
 pub struct Undo;
@@ -46,6 +60,7 @@ enum Action {
     List,
     Preview,
     TakeBack,
+    Redo,
 }
 
 /// What planning found.
@@ -61,8 +76,13 @@ pub enum Draft {
 impl Tool for Undo {
     const NAME: &'static str = "undo";
     const DOES: AtMost = AtMost::Changes;
-    const ALIASES: &'static [(&'static str, &'static str)] =
-        &[("path", "file"), ("file_path", "file"), ("number", "change_set"), ("id", "change_set")];
+    const ALIASES: &'static [(&'static str, &'static [&'static str])] =
+        &[("file", &["path"]), ("file", FILE_NAMES), ("change_set", &["number", "id"])];
+    const SHAPES: &'static [Shape] = &[
+        Shape::new("action", Meaning::Words("action", ACTIONS)),
+        Shape::new("hunk", Meaning::Code(no_hunk)),
+        Shape::new("limit", Meaning::Without("the newest 50 change sets are listed")),
+    ];
     const PATHS: &'static [&'static str] = &["file"];
     type Args = Args;
     type Draft = Draft;
@@ -79,7 +99,8 @@ impl Tool for Undo {
             return Ok((Plan::new([change_sets]), Draft::List(cx.past_changes()?)));
         }
         let file = args.file.as_ref().map(|path| cx.locate(path)).transpose()?;
-        let request = Reversal { change_set: args.change_set.map(ChangeSetId), file, hunk: args.hunk };
+        let direction = if action == Action::Redo { Direction::Redo } else { Direction::Undo };
+        let request = Reversal { direction, change_set: args.change_set.map(ChangeSetId), file, hunk: args.hunk };
         let reversed = cx.preview_reversal(&request)?;
         if action == Action::Preview {
             // It shows what was in these files.
@@ -89,7 +110,7 @@ impl Tool for Undo {
         let changed = reversed.files.iter().filter(|file| !file.is_data);
         let effects = changed.filter_map(|file| Some(Effect::Change(file.target.clone(), file.change?)));
         let effects = effects.chain([change_sets]);
-        let words = format!("Take back change set {}:\n{}", reversed.change_set, names(&reversed));
+        let words = format!("Take back {} {}:\n{}", noun(direction), reversed.change_set, names(&reversed));
         Ok((Plan::new(effects).preview(Preview::Text(words)), Draft::TakeBack(request)))
     }
 
@@ -104,10 +125,27 @@ impl Tool for Undo {
             }
             Draft::TakeBack(request) => {
                 let reversed = cx.take_back(&request).await?;
-                let text = format!("Took back change set {}:\n{}", reversed.change_set, names(&reversed));
+                let (what, number) = (noun(request.direction), reversed.change_set);
+                let text = format!("Took back {what} {number}:\n{}", names(&reversed));
                 ToolOutput::text(text).with_data(data(&reversed))
             }
         })
+    }
+}
+
+/// Leaves hunk 0 out of a call that changes nothing, or whose file is empty too; else it may stand for the first or for
+/// none.
+fn no_hunk(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {
+    let action = given.get("action").map_or(Some("list"), Value::as_str)?;
+    let has_no_file = given.get("file").and_then(Value::as_str) == Some("");
+    (whole(value) == Some(0) && (has_no_file || ["list", "preview"].contains(&action))).then(Vec::new)
+}
+
+/// What is taken back, in words.
+fn noun(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Undo => "change set",
+        Direction::Redo => "the undo in change set",
     }
 }
 

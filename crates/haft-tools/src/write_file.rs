@@ -19,7 +19,7 @@ use crate::change::{
     CONTEXT, IN_ITS_PLACE, Known, LARGEST, MOST_LINES, Refused, Replaces, changed_since, effects, known, locate,
     not_read, stale, told, unencodable,
 };
-use crate::shapes::{ENCODING, EXPLANATION, only_path};
+use crate::shapes::{ENCODING, EXPLANATION, FILE_NAMES, only_path};
 use line_ends::with_line_ends_of;
 
 /// How a caller replaces a file that it has not read.
@@ -43,7 +43,7 @@ pub struct Args {
     path: RawPath,
     /// The content.
     content: String,
-    /// If the file exists: "create" fails, "overwrite-if-read" needs a read before. Default "overwrite-if-read".
+    /// If the file exists: "create" fails, "overwrite-if-read" needs a read before. Default "{write_mode}".
     write_mode: Option<Mode>,
 }
 
@@ -70,18 +70,10 @@ pub enum Draft {
 impl Tool for WriteFile {
     const NAME: &'static str = "write_file";
     const DOES: AtMost = AtMost::Puts;
-    const ALIASES: &'static [(&'static str, &'static str)] = &[
-        ("file_path", "path"),
-        ("filepath", "path"),
-        ("filename", "path"),
-        ("file", "path"),
-        ("absolute_path", "path"),
-        ("target_file", "path"),
-        ("contents", "content"),
-        ("text", "content"),
-        ("file_text", "content"),
-        ("file_content", "content"),
-        ("mode", "write_mode"),
+    const ALIASES: &'static [(&'static str, &'static [&'static str])] = &[
+        ("path", FILE_NAMES),
+        ("content", &["contents", "text", "file_text", "file_content"]),
+        ("write_mode", &["mode"]),
     ];
     const SHAPES: &'static [Shape] = &[
         Shape::new("path", Meaning::Code(only_path)),

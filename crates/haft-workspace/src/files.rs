@@ -279,7 +279,7 @@ impl Files for JournalledFiles {
             permit.admit(&Effect::Read(target.clone()))?;
             if let Some((bytes, stamp)) = at_once::read(&self.root, target) {
                 let page = page::page_of_bytes(target, &bytes, request)?;
-                let version = ReadVersion { stamp, bytes: Some(bytes.into()) };
+                let version = ReadVersion { stamp, bytes: Some(bytes.into()), left: None };
                 permit.receipts().note(Receipt::Read(target.clone(), version));
                 return Ok(page);
             }
@@ -287,7 +287,7 @@ impl Files for JournalledFiles {
             let (page, version) = blocking(move || {
                 let (page, stamp) = page::page_of_file(&root, &place, request, &stop)?;
                 let copy = copy::copy(&root, &place, REMEMBERED).ok().filter(|copy| copy.version.stamp == stamp);
-                Ok((page, ReadVersion { stamp, bytes: copy.map(|copy| copy.bytes) }))
+                Ok((page, ReadVersion { stamp, bytes: copy.map(|copy| copy.bytes), left: None }))
             })
             .await?;
             permit.receipts().note(Receipt::Read(target.clone(), version));
@@ -309,7 +309,7 @@ impl Files for JournalledFiles {
                 copy => copy?,
             };
             let Some(image) = page::image(&copy.bytes) else { return Ok(None) };
-            let version = ReadVersion { stamp: copy.version.stamp, bytes: None };
+            let version = ReadVersion { stamp: copy.version.stamp, bytes: None, left: None };
             permit.receipts().note(Receipt::Read(target.clone(), version));
             Ok(Some(image))
         })

@@ -117,6 +117,8 @@ pub struct ReadVersion {
     pub stamp: Stamp,
     /// What was in it.
     pub bytes: Option<Bytes>,
+    /// What calls of the same session made of it since, as the kernel described that.
+    pub left: Option<Stamp>,
 }
 
 /// What a door did under a permit.
@@ -237,7 +239,7 @@ mod tests {
         let stamp = Stamp { size: 0, modified_ns: 0, changed_ns: 0, inode: 0 };
         for name in ["a", "b", "c"] {
             let bytes = Some(vec![0; MOST_CONTENT / 2].into());
-            receipts.note(Receipt::Read(file(name), ReadVersion { stamp, bytes }));
+            receipts.note(Receipt::Read(file(name), ReadVersion { stamp, bytes, left: None }));
         }
         let has_content = |receipt: &Receipt| matches!(receipt, Receipt::Read(_, version) if version.bytes.is_some());
         assert_eq!(receipts.so_far().iter().map(has_content).collect::<Vec<_>>(), [true, true, false]);

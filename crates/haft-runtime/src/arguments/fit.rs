@@ -23,6 +23,7 @@ use serde_json::{Map, Value};
 
 use super::Reading;
 use super::fault::shown;
+use super::not_meant;
 use super::outline::{Outline, item_schema, parts, property_schema, types};
 use site::Site;
 
@@ -156,15 +157,16 @@ impl<'s> Fitting<'_, 's> {
         }
     }
 
-    /// Whether a value is null, or the word for it, where the schema wants neither null nor a text, nor a list of texts.
+    /// Whether a value says that an argument is not meant: it is empty, or the word for that, and the schema wants
+    /// neither. Where null is admitted, its word becomes null.
     fn is_no_value(&self, value: &Value, schema: &'s Value) -> bool {
-        let lists = || self.outline.layers(schema).iter().any(|layer| types(layer).contains(&"array"));
-        let is_null = match value {
-            Value::Null => true,
-            Value::String(text) => coerce::is_null_in_text(text) && !lists(),
-            _ => false,
-        };
-        is_null && !self.outline.admits(value, schema) && !self.outline.admits(&Value::Null, schema)
+        let wants_text = || self.outline.layers(schema).iter().any(|layer| types(layer).contains(&"string"));
+        let is_null_word = value.is_null() || value.as_str().is_some_and(coerce::is_null_in_text);
+        // A choice may be called "none", and then it is one that the schema does not have.
+        let is_other_word = || value.as_str().is_some_and(not_meant::is_word_for_nothing) && !wants_text();
+        (not_meant::is_empty(value) || is_null_word || is_other_word())
+            && !self.outline.admits(value, schema)
+            && !(is_null_word && self.outline.admits(&Value::Null, schema))
     }
 
     fn fit_items(&mut self, items: &mut [Value], layers: Layers<'_, 's>, site: &Site<'_, 's>) {

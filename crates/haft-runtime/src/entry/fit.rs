@@ -6,10 +6,10 @@ use haft_contract::error::ToolError;
 use haft_contract::limits::UnknownKeys;
 use serde_json::Value;
 
-use super::Entry;
+use super::{Entry, closed};
 use crate::arguments::{self, Checker, Fault, Reading};
 use crate::stages::parse::unreadable;
-use crate::stages::prepare::{checker, describe};
+use crate::stages::prepare::{advised, checker, describe};
 
 /// Arguments that fit a tool.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,7 +59,7 @@ impl Entry {
         };
         let checker = checker(self, self.checker())?;
         let Fit { reading, verdict, .. } = self.fitted(checker, value, (Coercion::Careful, UnknownKeys::Refused));
-        verdict.map_err(|faults| describe(None, self, &faults))?;
+        verdict.map_err(|faults| advised(None, self, faults, &reading.value))?;
         repairs.extend(reading.repairs);
         Ok(Fitted { arguments: self.with_defaults(reading.value), repairs })
     }
@@ -78,6 +78,14 @@ impl Entry {
         let mut reading = arguments::fit_as(shaped.value, schema, &self.shown.aliases, coercion);
         let before = opened.repairs.into_iter().chain(timed.repairs).chain(shaped.repairs);
         reading.repairs.splice(0..0, before);
+        let meant = arguments::leave_out(reading.value, &self.shown, &closed(schema));
+        reading.value = meant.value;
+        if !meant.repairs.is_empty() {
+            // What is left may have a place now.
+            let again = arguments::fit_as(reading.value, schema, &self.shown.aliases, coercion);
+            reading.value = again.value;
+            reading.repairs.extend(meant.repairs.into_iter().chain(again.repairs));
+        }
         let dropped = match unknown_keys {
             UnknownKeys::Dropped => arguments::drop_unknown(&mut reading.value, schema),
             UnknownKeys::Refused => Vec::new(),

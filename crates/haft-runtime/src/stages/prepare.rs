@@ -125,27 +125,29 @@ pub(crate) fn checker<'a>(entry: &Entry, checker: &'a Result<Checker, String>) -
     })
 }
 
-/// Says what does not fit; where it fits without the arguments that are too many, the call that is shown is the model's own.
-fn advised(dialect: Option<&dyn Dialect>, entry: &Entry, mut faults: Vec<Fault>, given: &Value) -> ToolError {
+/// Says what does not fit, and shows the model's own call as one that does.
+pub(crate) fn advised(
+    dialect: Option<&dyn Dialect>,
+    entry: &Entry,
+    mut faults: Vec<Fault>,
+    given: &Value,
+) -> ToolError {
     /// More than that is not worth repeating.
     const LONGEST_CALL: usize = 400;
-    let mut own = given.clone();
+    let own = entry.checker().as_ref().ok().and_then(|checker| {
+        let own = arguments::corrected(given, &faults, &example(entry), checker)?;
+        (own.to_string().len() <= LONGEST_CALL).then_some(own)
+    });
     for fault in &mut faults {
         match arguments::advice(&entry.shown, fault) {
             None => {}
             Some(Advice::Instead(advice)) => fault.hint = Some(advice),
-            Some(Advice::Without(advice)) => {
-                fault.hint = Some(advice.to_owned());
-                if let Value::Object(fields) = &mut own {
-                    fields.retain(|key, _| arguments::key_path("$", key) != fault.path);
-                }
-            }
+            Some(Advice::Without(advice)) => fault.hint = Some(advice.to_owned()),
         }
     }
     let mut error = describe(dialect, entry, &faults);
-    let fits = entry.checker().as_ref().is_ok_and(|checker| checker.accepts(&own));
-    if fits && own.to_string().len() <= LONGEST_CALL {
-        error.next = Next::FixArguments(format!("a call that fits: {}", written_call(dialect, entry, &own)));
+    if let Some(own) = own {
+        error.next = mended(&faults, &written_call(dialect, entry, &own));
     }
     error
 }
@@ -154,9 +156,13 @@ fn advised(dialect: Option<&dyn Dialect>, entry: &Entry, mut faults: Vec<Fault>,
 pub(crate) fn describe(dialect: Option<&dyn Dialect>, entry: &Entry, faults: &[Fault]) -> ToolError {
     let tool = &entry.shown.name;
     let lines: Vec<String> = faults.iter().map(|fault| format!("{tool}: {}", sentence(fault))).collect();
+    let next = mended(faults, &example_call(dialect, entry));
+    ToolError::new(ErrorKind::BadArguments, lines.join("\n"), next)
+}
+
+fn mended(faults: &[Fault], call: &str) -> Next {
     let paths: Vec<&str> = faults.iter().map(|fault| fault.path.as_str()).collect();
-    let next = format!("mend {}; a call that fits: {}", paths.join(", "), example_call(dialect, entry));
-    ToolError::new(ErrorKind::BadArguments, lines.join("\n"), Next::FixArguments(next))
+    Next::FixArguments(format!("mend {}; a call that fits: {call}", paths.join(", ")))
 }
 
 /// One fault as a sentence; one that ends in a question has its mark already.
@@ -165,12 +171,16 @@ pub(crate) fn sentence(fault: &Fault) -> String {
     if words.ends_with(['.', '?', '!']) { words } else { words + "." }
 }
 
-/// Shows the smallest sensible call: the manual's first example when it fits, else one made from the schema.
+/// Shows the smallest sensible call.
 pub(crate) fn example_call(dialect: Option<&dyn Dialect>, entry: &Entry) -> String {
+    written_call(dialect, entry, &example(entry))
+}
+
+/// Returns the manual's first example when it fits, else one made from the schema.
+fn example(entry: &Entry) -> Value {
     let fits = |example: &Value| entry.checker().as_ref().is_ok_and(|checker| checker.check(example).is_ok());
     let manual = entry.shown.manual.examples.first().map(|example| example.arguments.clone()).filter(fits);
-    let example = manual.unwrap_or_else(|| arguments::minimal_example(&entry.shown.input_schema));
-    written_call(dialect, entry, &example)
+    manual.unwrap_or_else(|| arguments::minimal_example(&entry.shown.input_schema))
 }
 
 fn written_call(dialect: Option<&dyn Dialect>, entry: &Entry, arguments: &Value) -> String {

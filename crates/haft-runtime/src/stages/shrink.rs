@@ -4,6 +4,7 @@
 //! its words are put on the outcome here (`spoken`).
 
 mod spoken;
+mod told_once;
 
 use haft_contract::effect::Effect;
 use haft_contract::error::{Next, ToolError};
@@ -161,7 +162,10 @@ fn notes_for_model(cx: &CallContext<'_>, result: &ToolResult, spoken: Option<&Sp
             }
         }
     }
-    notes.extend(result.repairs.iter().map(|repair| format!("[repaired {repair}]")));
+    let is_news = |repair: &&String| {
+        told_once::kind(repair).is_none_or(|kind| cx.session.memory.is_first_time(&result.tool, kind))
+    };
+    notes.extend(result.repairs.iter().filter(is_news).map(|repair| format!("[repaired {repair}]")));
     notes.extend(result.warnings.iter().map(|warning| format!("[note: {warning}]")));
     notes
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use haft_contract::limits::Limits;
+use haft_contract::page_style::Arguments;
 
 /// The time of one command.
 #[derive(Debug, PartialEq, Eq)]
@@ -15,25 +16,34 @@ pub(super) struct Time {
 impl Time {
     /// Chooses the time of a call that asks for so many seconds.
     pub(super) fn chosen(asked: Option<f64>, limits: &Limits) -> Self {
-        let most = limits.command_time_most.min(within_call(limits.call_time));
+        let most = limits.command_time_within_call();
         let usual = limits.command_time.min(most);
         let Some(asked) = asked else { return Self { seconds: usual, note: None } };
         let other = |seconds: Duration, why: &str| {
             let note = format!("timeout {asked} s {why}; it was {} s", seconds.as_secs_f64());
             Self { seconds, note: Some(note) }
         };
+        let too_long = || {
+            let mut time = other(most, "is more than the most");
+            // Other systems call their arguments otherwise.
+            if looks_like_milliseconds(asked) && limits.page_style.arguments == Arguments::Own {
+                time.note =
+                    time.note.map(|note| format!("{note}. \"timeout\" is in seconds, \"timeout_ms\" in milliseconds"));
+            }
+            time
+        };
         match Duration::try_from_secs_f64(asked) {
-            Ok(seconds) if seconds > most => other(most, "is more than the most"),
+            Ok(seconds) if seconds > most => too_long(),
             Ok(seconds) if !seconds.is_zero() => Self { seconds, note: None },
-            Err(_) if asked > 0.0 => other(most, "is more than the most"),
+            Err(_) if asked > 0.0 => too_long(),
             Ok(_) | Err(_) => other(usual, "is no time, so the default held"),
         }
     }
 }
 
-/// A command ends before its call does, so that what it changed can still be kept.
-pub(crate) fn within_call(call_time: Duration) -> Duration {
-    call_time.saturating_sub(Duration::from_secs(1)).max(call_time / 2)
+/// Whether a number of seconds is one that callers write who count in milliseconds: 60000, 1500.
+fn looks_like_milliseconds(seconds: f64) -> bool {
+    seconds >= 1_000.0 && seconds % 100.0 == 0.0
 }
 
 #[cfg(test)]
@@ -61,6 +71,18 @@ mod tests {
     fn more_than_the_most_is_cut_and_said() {
         assert_eq!(chosen(Some(9999.0)), (60.0, Some("timeout 9999 s is more than the most; it was 60 s".into())));
         assert_eq!(chosen(Some(1e300)).0, 60.0);
+    }
+
+    #[test]
+    fn whoever_counts_in_milliseconds_is_told_the_unit() {
+        for asked in [1_000.0, 1_500.0, 30_000.0, 60_000.0, 600_000.0] {
+            let (seconds, note) = chosen(Some(asked));
+            let told = note.unwrap_or_default();
+            assert!(seconds == 60.0 && told.contains("in seconds, \"timeout_ms\" in milliseconds"), "{asked}: {told}");
+        }
+        for asked in [61.0, 90.0, 900.0, 1_234.0, 9_999.0] {
+            assert!(!chosen(Some(asked)).1.unwrap_or_default().contains("timeout_ms"), "{asked}");
+        }
     }
 
     #[test]

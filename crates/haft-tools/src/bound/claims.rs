@@ -14,7 +14,7 @@ use haft_contract::prelude::*;
 use haft_contract::process::Keeps;
 use serde_json::{Map, Value};
 
-use crate::bash::{exposures, time};
+use crate::bash::exposures;
 use crate::definition::{Declared, Definition};
 
 /// Longest value of an argument in the line of a call, in characters.
@@ -70,7 +70,7 @@ pub(super) fn plan(
     let draft = Draft {
         inside: definition.effects.as_ref().map(|_| deeds.iter().filter_map(inside).collect()),
         folder,
-        time: definition.timeout.unwrap_or(cx.limits().command_time).min(time::within_call(cx.limits().call_time)),
+        time: definition.timeout.unwrap_or(cx.limits().command_time).min(cx.limits().time_within_call()),
         keeps,
         outside: deeds.iter().filter_map(outside).collect(),
         network: deeds.iter().any(|does| matches!(does, Does::Connect(_))),

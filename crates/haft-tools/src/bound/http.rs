@@ -16,7 +16,6 @@ use serde_json::{Map, Value};
 
 use super::answer::Promise;
 use super::{claims, error};
-use crate::bash::time;
 use crate::definition::{Definition, HttpCall, Problem};
 
 /// Most bytes of an answer that are read.
@@ -67,7 +66,7 @@ impl Bound for FetchingCall {
     fn plan<'a>(&'a mut self, cx: &'a PlanContext<'a>) -> BoxFuture<'a, Result<Plan, ToolError>> {
         Box::pin(async move {
             let Fetching { call, definition, .. } = &*self.tool;
-            let limit = time::within_call(cx.limits().call_time);
+            let limit = cx.limits().time_within_call();
             let time = definition.timeout.unwrap_or(USUAL_TIME).min(limit);
             let request = filled::request(call, &definition.input_schema, &self.arguments)?;
             let request = Request { time, most: MOST_ANSWER, ..request };

@@ -97,12 +97,20 @@ fn one_edit_that_does_not_fit_stops_all() {
 fn edits_that_share_text_overlap() {
     let sharing = [edit("pq", "1", Count::Unique), edit("qr", "2", Count::Unique)];
     check_all("pqr\n", &sharing, Err(ErrorKind::Overlap));
-    let same = [edit("p", "1", Count::Unique), edit("p", "1", Count::Unique)];
-    check_all("pqr\n", &same, Err(ErrorKind::Overlap));
+    let contradicting = [edit("p", "1", Count::Unique), edit("p", "2", Count::Unique)];
+    check_all("pqr\n", &contradicting, Err(ErrorKind::Overlap));
     let repeated = [edit("p", "1", Count::All), edit("q p", "2", Count::Unique)];
     check_all("p\nq p\n", &repeated, Err(ErrorKind::Overlap));
     let shifted = [edit("a()\nb()", "c()", Count::Unique), edit("b()", "d()", Count::Unique)];
     check_all("  a()\n  b()\n", &shifted, Err(ErrorKind::Overlap));
+}
+
+#[test]
+fn the_same_edit_twice_is_one() {
+    let same = [edit("p", "1", Count::Unique), edit("q", "p", Count::Unique), edit("p", "1", Count::Unique)];
+    check_all("pqr\n", &same, Ok("1pr\n"));
+    let kept = [edit("p\n", "p\nx\n", Count::Unique), edit("p\n", "p\nx\n", Count::Unique)];
+    check_all("p\nq\n", &kept, Ok("p\nx\nq\n"));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use haft_contract::shape::{Given, Meaning, MeantArguments, Shape};
 use serde_json::{Map, Value, json};
 
 use super::patch::{self, FileEdits};
-use crate::shapes::{EXPLANATION, only_path, texts};
+use crate::shapes::{EXPLANATION, FILE_NAMES, only_path, texts};
 
 const MORE_THAN_EDITS: &str = "edit_file replaces text that is there; for a new file call write_file({\"path\": …, \"content\": …}), to \
                                remove or rename one call bash, and else give \"path\" and \"edits\"";
@@ -34,9 +34,6 @@ pub(super) const SHAPES: &[Shape] = &[
     EXPLANATION,
 ];
 
-/// Names of the path in an edit.
-const PATH: [&str; 5] = ["path", "file_path", "filepath", "filename", "file"];
-
 /// Whether the text of a call is a patch and no JSON.
 fn is_raw_patch(text: &str) -> bool {
     !text.trim_start().starts_with(['{', '"']) && patch::looks_like_patch(text)
@@ -55,13 +52,13 @@ fn arguments(files: Vec<FileEdits>, given: &Given<'_>) -> Option<MeantArguments>
     if given.first_of(&["files", "old_text", "old_string"]).is_some() {
         return None;
     }
-    let beside = given.first_of(&PATH).and_then(|(_, path)| path.as_str());
+    let beside = path_beside(given).and_then(Value::as_str);
     match (&files[..], beside) {
         ([file], beside) => {
             let path = file.path.as_deref().or(beside)?;
             let is_same = beside.is_none_or(|beside| beside == path || beside.ends_with(&format!("/{path}")));
             let path = beside.unwrap_or(path);
-            let others = PATH.iter().map(|name| (*name, Value::Null));
+            let others = path_names().map(|name| (name, Value::Null));
             let meant = [("path", json!(path)), ("edits", list(&file.edits))];
             is_same.then(|| others.chain(meant).collect())
         }
@@ -94,7 +91,7 @@ fn of_edits(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {
         return (changed != *value).then(|| vec![("edits", changed)]);
     }
     let paths: Vec<Value> = paths.into_iter().collect::<Option<_>>()?;
-    let beside = given.first_of(&PATH).map(|(_, path)| path);
+    let beside = path_beside(given);
     if paths.iter().all(|path| *path == paths[0]) {
         return beside
             .is_none_or(|beside| *beside == paths[0])
@@ -154,6 +151,14 @@ fn count(replaces_all: &Value) -> Option<Value> {
 
 /// Takes the path out of an edit.
 fn path_in(edit: &mut Map<String, Value>) -> Option<Value> {
-    let name = PATH.iter().find(|name| edit.contains_key(**name))?;
-    edit.shift_remove(*name)
+    let name = path_names().find(|name| edit.contains_key(*name))?;
+    edit.shift_remove(name)
+}
+
+fn path_beside<'a>(given: &Given<'a>) -> Option<&'a Value> {
+    path_names().find_map(|name| given.get(name))
+}
+
+fn path_names() -> impl Iterator<Item = &'static str> {
+    std::iter::once("path").chain(FILE_NAMES.iter().copied())
 }

@@ -23,13 +23,9 @@ const MODES: &[(&str, &str)] = &[
 pub(super) const SHAPES: &[Shape] = &[
     Shape::new("path", Meaning::Code(only_path)),
     Shape::new("path", Meaning::Glob(included)),
-    Shape::new("-A", Meaning::Code(lines_around)),
-    Shape::new("-B", Meaning::Code(lines_around)),
-    Shape::new("-C", Meaning::Code(lines_around)),
-    Shape::new("after_context", Meaning::Code(lines_around)),
-    Shape::new("before_context", Meaning::Code(lines_around)),
-    Shape::new("lines_after", Meaning::Code(lines_around)),
-    Shape::new("lines_before", Meaning::Code(lines_around)),
+    Shape::new("-A", Meaning::Code(|value, _| lines("after", value))),
+    Shape::new("-B", Meaning::Code(|value, _| lines("before", value))),
+    Shape::new("-C", Meaning::Code(|value, _| lines("context", value))),
     Shape::new("-i", Meaning::Words("case", &[(YES, INSENSITIVE), (NO, SENSITIVE)])),
     Shape::new("ignore_case", Meaning::Words("case", &[(YES, INSENSITIVE), (NO, SENSITIVE)])),
     Shape::new("case_insensitive", Meaning::Words("case", &[(YES, INSENSITIVE), (NO, SENSITIVE)])),
@@ -58,9 +54,6 @@ pub(super) const SHAPES: &[Shape] = &[
     NOT_BELOW,
     EXPLANATION,
 ];
-
-/// Names of lines around a match.
-const AROUND: [&str; 7] = ["-A", "-B", "-C", "after_context", "before_context", "lines_after", "lines_before"];
 
 /// Files of the types that models name, after ripgrep's names for them.
 const TYPES: &[(&[&str], &[&str])] = &[
@@ -91,17 +84,9 @@ const TYPES: &[(&[&str], &[&str])] = &[
     (&["txt"], &["*.txt"]),
 ];
 
-/// Reads lines behind and before a match as lines around it: as many on both sides as are wanted on one.
-fn lines_around(_: &Value, given: &Given<'_>) -> Option<MeantArguments> {
-    let wanted = AROUND.iter().filter_map(|name| Some((*name, given.get(name)?)));
-    let wanted: Vec<(&'static str, i64)> =
-        wanted.map(|(name, lines)| Some((name, whole(lines)?))).collect::<Option<_>>()?;
-    let most = wanted.iter().map(|(_, lines)| *lines).max()?;
-    if given.get("context").is_some() || given.get("context_lines").is_some() {
-        return None;
-    }
-    let others = wanted.iter().map(|(name, _)| (*name, Value::Null));
-    Some(others.chain([("context", json!(most))]).collect())
+/// Reads an option of grep that has a number of lines.
+fn lines(argument: &'static str, value: &Value) -> Option<MeantArguments> {
+    Some(vec![(argument, json!(whole(value)?))])
 }
 
 fn of_type(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {

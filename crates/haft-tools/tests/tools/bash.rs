@@ -292,7 +292,7 @@ async fn a_missing_command_is_told_with_a_call_that_fits() {
     let told = scene(&ScriptedCommand::default()).told("bash", json!({ "timeout": 3 })).await;
     snapshot!(told, @r#"
     failed at prepare (bad_arguments): bash: $.command: expected the property "command" (a string), received nothing.
-    next: mend $.command; a call that fits: bash({"command":"ls src | sort"})
+    next: mend $.command; a call that fits: bash({"timeout":3,"command":"ls src | sort"})
     did: nothing
     "#);
 }
@@ -307,11 +307,11 @@ async fn a_time_is_clamped_and_what_is_none_is_the_default() {
     assert_eq!(times, [60.0, 5.0, 5.0, 5.0]);
     assert_eq!(seconds(json!({ "command": "x", "timeout_ms": 1500 })).await, 1.5);
     let scene = scene(&ScriptedCommand::default());
-    snapshot!(scene.told("bash", json!({ "command": "x", "timeout_ms": 2_000_000 })).await, @"
+    snapshot!(scene.told("bash", json!({ "command": "x", "timeout_ms": 2_000_000 })).await, @r#"
     ok: (no output)
-    [timeout 2000 s is more than the most; it was 600 s]
+    [timeout 2000 s is more than the most; it was 600 s. "timeout" is in seconds, "timeout_ms" in milliseconds]
     [repaired $.timeout_ms: 2000000 → timeout 2000 s]
     repaired: $.timeout_ms: 2000000 → timeout 2000 s
     did: nothing
-    ");
+    "#);
 }

@@ -157,3 +157,92 @@ async fn a_command_in_the_background_is_answered_with_the_call_that_works() {
     assert!(told.contains("start a server with & and use it in the same command"), "{told}");
     scene.assert_untouched();
 }
+
+/// What models send for arguments that they do not mean.
+fn unmeant() -> [Value; 8] {
+    [json!(null), json!(""), json!(" "), json!([]), json!({}), json!("null"), json!("None"), json!("undefined")]
+}
+
+#[tokio::test]
+async fn an_argument_that_is_not_meant_is_left_out_of_the_calls_of_all_tools() {
+    for tool in haft_tools::all() {
+        let spec = tool.spec();
+        let example = &spec.manual.examples[0].arguments;
+        let required = spec.input_schema["required"].as_array().cloned().unwrap_or_default();
+        let properties = spec.input_schema["properties"].as_object().expect("an object");
+        let optional =
+            properties.iter().filter(|(name, _)| !required.contains(&json!(name)) && example.get(name).is_none());
+        for (name, property) in optional {
+            for value in unmeant() {
+                let mut arguments = example.clone();
+                arguments[name] = value.clone();
+                let case = json!({ "tool": spec.name, "raw": arguments.to_string() });
+                let (seen, repairs, words) = outcome(&case).await;
+                let is_path = spec.paths.iter().any(|path| path.trim_end_matches("[]") == name);
+                let is_choice = property.get("enum").is_some();
+                let is_free_text = property["type"] == "string" && !is_path && !is_choice;
+                let is_meant = is_free_text && value.is_string()
+                    || value == json!([]) && property.get("minItems").is_none() && property["type"] == "array";
+                let said = format!("{} {arguments}: {seen:?} {repairs:?} {words}", spec.name);
+                match seen {
+                    Some((_, native)) if is_meant => assert_eq!(native[name], value, "{said}"),
+                    Some((_, native)) => {
+                        assert!(native.get(name).is_none() && repairs.len() == 1, "{said}");
+                    }
+                    // A word may be a choice that the tool does not have.
+                    None => assert!(is_choice && value == json!("undefined"), "{said}"),
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_empty_value_that_is_meant_stays() {
+    let scene = Scene::sample().approver(haft_testkit::approver::Script::of(std::iter::repeat_n(
+        haft_runtime::approval::Verdict::AllowOnce,
+        4,
+    )));
+    scene.call("write_file", json!({ "path": "empty.txt", "content": "" })).await;
+    assert_eq!(scene.read("empty.txt"), "");
+    scene.call("edit_file", json!({ "path": "notes.txt", "edits": [{ "old_text": "one\n", "new_text": "" }] })).await;
+    assert!(!scene.read("notes.txt").contains("one"), "{}", scene.read("notes.txt"));
+}
+
+#[tokio::test]
+async fn an_error_shows_the_models_own_call_as_one_that_fits() {
+    let scene = Scene::sample();
+    for (tool, arguments, shown) in [
+        ("bash", json!({ "command": "npm test", "colour": "red" }), r#"bash({"command":"npm test"})"#),
+        ("grep", json!({ "patern": "needle", "path": "src" }), r#"grep({"path":"src","pattern":"needle"})"#),
+        ("grep", json!({ "pattern": "needle", "context": 99 }), r#"grep({"pattern":"needle"})"#),
+        ("read_file", json!({ "path": "src/main.rs", "offset": -3 }), r#"read_file({"path":"src/main.rs"})"#),
+        ("write_file", json!({ "path": "own.txt", "content": 5 }), r#"write_file({"path":"own.txt","content":"#),
+        (
+            "edit_file",
+            json!({ "path": "own.txt", "edits": [{ "old_text": "own" }] }),
+            r#"[{"old_text":"own","new_text":"#,
+        ),
+    ] {
+        let told = scene.told(tool, arguments.clone()).await;
+        assert!(told.contains("a call that fits: ") && told.contains(shown), "{tool} {arguments}: {told}");
+    }
+}
+
+#[tokio::test]
+async fn a_kind_of_repair_is_told_once_in_a_session_and_recorded_each_time() {
+    let scene = Scene::sample();
+    let mut told = Vec::new();
+    for (path, limit) in [("notes.txt", "1"), ("src/main.rs", "2"), ("notes.txt", "3")] {
+        let result = scene.call("read_file", json!({ "file_path": path, "limit": limit })).await;
+        assert_eq!(result.repairs.len(), 2, "{:?}", result.repairs);
+        told.push(result.text().matches("[repaired ").count());
+    }
+    assert_eq!(told, [2, 0, 0]);
+    let other = scene.call("list_dir", json!({ "file_path": "src" })).await;
+    assert!(other.text().contains("[repaired "), "another tool: {}", other.text());
+    for _ in 0..2 {
+        let moved = scene.call("read_file", json!({ "path": "/workspace/notes.txt" })).await;
+        assert!(moved.text().contains("[repaired $.path: "), "a value that was read otherwise: {}", moved.text());
+    }
+}

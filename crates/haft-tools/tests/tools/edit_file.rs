@@ -1,8 +1,10 @@
 //! Scenes of `edit_file`.
 
 use haft_contract::call::{Origin, RawArguments, ToolCall};
+use haft_contract::effect::Change;
 use haft_runtime::approval::Verdict;
 use haft_testkit::approver::Script;
+use haft_testkit::commands::ScriptedCommand;
 use haft_testkit::scene::Scene;
 use haft_testkit::snapshot;
 use haft_testkit::snapshot::told;
@@ -127,6 +129,34 @@ async fn a_change_elsewhere_is_kept_and_one_in_the_same_place_is_stale() {
     did: nothing
     "#);
     assert_eq!(scene.read("a.txt"), "1\nother\n3\n4\n5\n6\n7\nmine\n");
+}
+
+#[tokio::test]
+async fn a_change_is_only_said_to_be_elsewhere_if_others_made_it_and_it_is() {
+    let elsewhere = |told: &str| told.contains("It was changed elsewhere since it was read");
+    let before = "1\n2\n3\n4\n5\n6\n7\n8\n";
+    for (now, by_command, old, said) in [
+        (before.replace('8', "eight"), false, "2", true),
+        (before.replace('8', "eight"), true, "2", false),
+        (before.replace('2', "zwei"), true, "zwei", false),
+        (before.replace('2', "zwei"), false, "zwei", false),
+        (before.replace('2', "zwei").replace('8', "acht"), false, "zwei", true),
+        (before.to_owned(), false, "2", false),
+    ] {
+        let command = ScriptedCommand::default().changes("a.txt", Change::Replace);
+        let scene = read(scene().command(&command).file("a.txt", before), "a.txt").await.file("a.txt", &now);
+        if by_command {
+            scene.call("bash", json!({ "command": "sed -i s/8/eight/ a.txt" })).await;
+        }
+        let told = scene.told("edit_file", edit("a.txt", old, "two")).await;
+        assert!(told.starts_with("ok: ") && elsewhere(&told) == said, "{now:?} {by_command}: {told}");
+    }
+    let command = ScriptedCommand::default().changes("a.txt", Change::Replace);
+    let scene = read(scene().command(&command).file("a.txt", before), "a.txt").await;
+    scene.call("bash", json!({ "command": "touch a.txt" })).await;
+    let scene = scene.file("a.txt", before.replace('8', "by another"));
+    let told = scene.told("edit_file", edit("a.txt", "2", "two")).await;
+    assert!(elsewhere(&told), "another one changed it after the command: {told}");
 }
 
 #[tokio::test]

@@ -314,3 +314,30 @@ async fn a_match_over_very_many_lines_is_cut() {
         "{text}"
     );
 }
+
+#[tokio::test]
+async fn lines_before_and_after_a_match_are_those_that_were_asked_for() {
+    let scene = Scene::new().file("a", "1\n2\n3\nhit\n5\n6\n7\n");
+    for (arguments, shown) in [
+        (json!({ "context": 1 }), "3 hit 5"),
+        (json!({ "before": 2 }), "2 3 hit"),
+        (json!({ "after": 2 }), "hit 5 6"),
+        (json!({ "before": 1, "after": 2 }), "3 hit 5 6"),
+        (json!({ "context": 2, "after": 0 }), "2 3 hit"),
+        (json!({ "-A": 2 }), "hit 5 6"),
+        (json!({ "-B": "1" }), "3 hit"),
+        (json!({ "-C": 1 }), "3 hit 5"),
+        (json!({ "-A": 1, "-B": 3 }), "1 2 3 hit 5"),
+        (json!({ "lines_after": 1 }), "hit 5"),
+    ] {
+        let mut call = json!({ "pattern": "hit", "path": "a" });
+        call.as_object_mut().expect("an object").extend(arguments.as_object().expect("an object").clone());
+        scene.session().begin_turn();
+        let text = scene.call("grep", call).await.text();
+        let lines = text
+            .lines()
+            .filter_map(|line| line.split_once([':', '-']).filter(|(number, _)| number.parse::<u8>().is_ok()));
+        let lines: Vec<&str> = lines.map(|(_, line)| line).collect();
+        assert_eq!(lines.join(" "), shown, "{arguments}: {text}");
+    }
+}

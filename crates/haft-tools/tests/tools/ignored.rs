@@ -164,20 +164,43 @@ async fn where_only_ignored_files_are_left_it_is_said_with_the_way_to_see_them()
         scene.file(&format!("f{number:02}"), "needle\n")
     });
     snapshot!(scene.told("list_dir", json!({})).await, @r#"
-    ok: [0 files, 0 folders; only ignored files are here; left out: 40 ignored (set "ignored" to true to see them)]
+    ok: [0 files, 0 folders; only ignored and hidden files are here; left out: 39 ignored (set "ignored" to true to see them), 1 hidden: .git/ (set "hidden" to true to see them)]
     did: nothing
     "#);
     snapshot!(scene.told("glob", json!({ "pattern": "*" })).await, @r#"
-    ok: [nothing fits; 0 names compared; only ignored files are here; left out: 40 ignored (set "ignored" to true to see them)]
+    ok: [nothing fits; 0 names compared; only ignored and hidden files are here; left out: 39 ignored (set "ignored" to true to see them), 1 hidden: .git/ (a pattern with the dot finds them: ".*", ".github/**")]
     did: nothing
     "#);
     snapshot!(scene.told("grep", json!({ "pattern": "needle" })).await, @r#"
-    ok: [no match; 0 files searched; only ignored files are here; left out: 40 ignored (set "ignored" to true to search them)]
+    ok: [no match; 0 files searched; only ignored and hidden files are here; left out: 39 ignored (set "ignored" to true to search them), 1 hidden: .git/ (name one as "path" to search it)]
     did: nothing
     "#);
     assert!(
         scene.told("grep", json!({ "pattern": "needle", "ignored": true })).await.contains("38 matches in 38 files")
     );
+}
+
+#[tokio::test]
+async fn gits_own_folder_is_never_called_ignored() {
+    for pattern in ["/*", "*", ".*", ".git", ".git/", "/.git"] {
+        for git in [".git/HEAD", "module/.git/HEAD"] {
+            let scene = Scene::new()
+                .file(".git/HEAD", "")
+                .file(git, "")
+                .file(".gitignore", format!("{pattern}\n!*.c\n!/module\n"));
+            let scene = scene.file("a.c", "needle\n").file("module/b.c", "needle\n");
+            for (tool, arguments) in [
+                ("grep", json!({ "pattern": "nothing" })),
+                ("glob", json!({ "pattern": "*.none" })),
+                ("list_dir", json!({ "depth": 3 })),
+            ] {
+                let text = scene.call(tool, arguments).await.text();
+                let ignored = text.split_once(" ignored").map_or("", |(_, behind)| behind);
+                let ignored = ignored.split_once(" (").map_or(ignored, |(named, _)| named);
+                assert!(!ignored.contains(".git/"), "{tool} {pattern}: {text}");
+            }
+        }
+    }
 }
 
 #[tokio::test]

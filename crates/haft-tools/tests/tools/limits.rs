@@ -266,3 +266,35 @@ async fn omitted_files_are_named_when_they_are_few() {
     let text = many.call("grep", json!({ "pattern": "needle", "case": "sensitive" })).await.text();
     assert!(text.contains("; not searched: 5 secret-class files; name one"), "{text}");
 }
+
+#[test]
+fn the_words_of_the_tools_have_the_numbers_of_the_profile() {
+    use haft_contract::limits::{EditCount, Limits, WriteMode};
+    use std::time::Duration;
+
+    let limits = Limits {
+        read_lines: 4_321,
+        glob_paths: 432,
+        grep_matches: 43,
+        command_time: Duration::from_secs(21),
+        command_time_most: Duration::from_secs(321),
+        write_mode: WriteMode::Overwrite,
+        edit_count: EditCount::First,
+        ..Limits::default()
+    };
+    let words = |limits: &Limits| -> String {
+        haft_tools::all_under(limits).iter().map(|tool| tool.spec().input_schema.to_string()).collect()
+    };
+    let said = words(&limits);
+    for part in
+        ["4321.", " 432.", " 43.", "Default 21, at most 321.", r#"Default \"overwrite\"."#, r#"Default \"first\"."#]
+    {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    for limits in [limits, Limits::default()] {
+        assert!(!words(&limits).contains("_time}") && !words(&limits).contains("Default {"), "a number is missing");
+    }
+    assert!(words(&Limits::default()).contains("Default 120, at most 600."));
+    let short = Limits { call_time: Duration::from_secs(31), ..Limits::default() };
+    assert!(words(&short).contains("Default 30, at most 30."), "a command ends before its call does");
+}

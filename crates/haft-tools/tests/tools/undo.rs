@@ -157,3 +157,59 @@ async fn a_later_change_of_the_same_session_is_named_as_the_one_to_take_back_fir
     let error = result.error.expect("change set 2 is built on it");
     assert_eq!(error.next.to_string(), "take back change set 2 first");
 }
+
+#[tokio::test]
+async fn a_session_takes_back_its_own_undo() {
+    let scene = scene();
+    scene.call("edit_file", edit("a.txt", &[("l2\n", "two\n"), ("l11", "eleven")])).await;
+    let changed = scene.read("a.txt");
+    for redo in [json!({ "action": "redo" }), json!({ "action": "redo", "change_set": 1 })] {
+        scene.session().begin_turn();
+        scene.call("undo", json!({ "action": "take_back" })).await;
+        assert!(scene.read("a.txt").contains("l2\n"));
+        scene.call("undo", redo).await;
+        assert_eq!(scene.read("a.txt"), changed);
+    }
+    snapshot!(scene.told("undo", json!({ "action": "redo" })).await, @r#"
+    failed at line_up (no_match): This session has taken back nothing of that, so there is nothing to redo.
+    next: call "undo" to look at your change sets, with action "list"
+    did: nothing
+    "#);
+    let other = scene.another_session("other");
+    scene.call("undo", json!({ "action": "take_back" })).await;
+    let told = told(&call_in(&scene, &other, "undo", json!({ "action": "redo" })).await);
+    assert!(told.contains("nothing to redo"), "it is not of that session: {told}");
+}
+
+#[tokio::test]
+async fn a_hunk_needs_no_file_where_only_one_changed() {
+    let scene = scene().file("b.txt", "b\n");
+    scene.call("edit_file", edit("a.txt", &[("l2\n", "two\n"), ("l11", "eleven")])).await;
+    scene.call("undo", json!({ "action": "take_back", "hunk": 2 })).await;
+    assert!(scene.read("a.txt").contains("two") && scene.read("a.txt").contains("l11"));
+    let files = json!({ "files": [edit("a.txt", &[("l3\n", "three\n")]), edit("b.txt", &[("b", "c")])] });
+    scene.call("edit_file", files).await;
+    snapshot!(scene.told("undo", json!({ "action": "take_back", "hunk": 1 })).await, @r#"
+    failed at line_up (bad_arguments): A hunk is one of a file, and change set 3 changed 2 files.
+    next: name one of them in "file": a.txt, b.txt
+    did: nothing
+    "#);
+}
+
+#[tokio::test]
+async fn other_words_for_the_actions_are_understood() {
+    let scene = scene();
+    scene.call("edit_file", edit("a.txt", &[("l2\n", "two\n")])).await;
+    for arguments in [
+        json!({ "action": "history" }),
+        json!({ "action": "list", "change_set": "", "file": "", "hunk": 0 }),
+        json!({ "action": "diff", "hunk": 0 }),
+    ] {
+        let result = scene.call("undo", arguments.clone()).await;
+        assert!(result.error.is_none(), "{arguments}: {}", result.text());
+    }
+    let refused = scene.call("undo", json!({ "action": "undo", "hunk": 0 })).await;
+    assert!(refused.error.is_some(), "it may be the first or none: {}", refused.text());
+    scene.call("undo", json!({ "action": "revert" })).await;
+    scene.assert_untouched();
+}

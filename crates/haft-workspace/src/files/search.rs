@@ -334,7 +334,7 @@ impl Gathered {
             let passed = std::mem::take(&mut skip);
             let taken = (here - passed).min(room);
             if request.wanted == Wanted::Lines {
-                keep_matches(&mut file, (passed, taken), request.context as u64);
+                keep_matches(&mut file, (passed, taken), (request.before as u64, request.after as u64));
             }
             room -= taken;
             files.push(file);
@@ -364,7 +364,7 @@ impl Gathered {
 }
 
 /// Keeps so many matches of a file behind those that are passed over, with their context.
-fn keep_matches(file: &mut MatchedFile, (skip, most): (u64, u64), context: u64) {
+fn keep_matches(file: &mut MatchedFile, (skip, most): (u64, u64), (before, after): (u64, u64)) {
     let begins: Vec<usize> = file
         .lines
         .iter()
@@ -377,13 +377,13 @@ fn keep_matches(file: &mut MatchedFile, (skip, most): (u64, u64), context: u64) 
         file.lines.truncate(behind);
         // What stands before the next match is context of that one, not of the last.
         let last = file.lines.iter().rev().find(|line| line.kind != LineKind::Context).map_or(0, |line| line.number);
-        file.lines.retain(|line| line.number <= last.saturating_add(context));
+        file.lines.retain(|line| line.number <= last.saturating_add(after));
     }
     if let Some(first) = place(skip).filter(|_| skip > 0) {
         let number = file.lines[first].number;
-        let before = file.lines[..first].iter().rposition(|line| line.kind != LineKind::Context).map_or(0, |at| at + 1);
-        file.lines.drain(..before);
-        file.lines.retain(|line| line.number.saturating_add(context) >= number);
+        let begin = file.lines[..first].iter().rposition(|line| line.kind != LineKind::Context).map_or(0, |at| at + 1);
+        file.lines.drain(..begin);
+        file.lines.retain(|line| line.number.saturating_add(before) >= number);
     }
     file.matches = most;
 }

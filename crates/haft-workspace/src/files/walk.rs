@@ -222,6 +222,11 @@ impl<'a> Walk<'a> {
 
     /// Says what becomes of the entry: what git tracks it does not ignore, and of an ignored folder it keeps nothing else.
     fn verdict(&mut self, kind: FileType) -> Verdict {
+        // No pattern of git concerns its own folder: it is hidden, and no option shows what is in it.
+        if self.name() == b".git" {
+            self.in_ignored = false;
+            return Verdict::Open;
+        }
         let verdict = self.rules.verdict(&self.path, kind);
         let from_above = self.levels.last().is_some_and(|level| level.only_tracked);
         self.in_ignored = verdict == Verdict::Ignored(By::Git)

@@ -147,7 +147,7 @@ impl Write {
         let Action::Put(Content::Bytes(bytes), _) = &self.deeds[deed].action else { return };
         if let Some(stamp) = facts::stamp(root, target) {
             let bytes = Some(bytes.clone()).filter(|bytes| bytes.len() as u64 <= REMEMBERED);
-            receipts.note(Receipt::Read(target.clone(), ReadVersion { stamp, bytes }));
+            receipts.note(Receipt::Read(target.clone(), ReadVersion { stamp, bytes, left: None }));
         }
     }
 

@@ -93,7 +93,10 @@ impl History {
         let number = sets.own_number(by, request).map_err(|error| told(&error, &[]))?;
         let hunks = match (&request.file, request.hunk) {
             (Some(file), Some(hunk)) => vec![(file.clone(), hunk)],
-            (None, Some(_)) => return Err(hunk_without_file()),
+            (None, Some(hunk)) => {
+                let changed = self.look_at(number).map_err(|error| told(&error, &[]))?;
+                vec![(only_file(number, &changed)?, hunk)]
+            }
             _ => Vec::new(),
         };
         let scope = match &request.file {
@@ -156,9 +159,15 @@ fn difference(change: &FileChange) -> Option<FileDiff> {
     Some(FileDiff { path: change.path.clone(), diff, notes: change.note.iter().cloned().collect() })
 }
 
-fn hunk_without_file() -> ToolError {
-    let next = Next::FixArguments("name the file of the hunk in \"file\"".into());
-    ToolError::new(ErrorKind::BadArguments, "A hunk is one of a file, and no file is named.", next)
+/// Returns the file of a hunk that is named without one, which must be the only one that changed.
+fn only_file(number: u64, changed: &[FileChange]) -> Result<Target, ToolError> {
+    if let [change] = changed {
+        return Ok(Target::Inside(Place::new(&change.path, Extent::Entry)));
+    }
+    let paths: Vec<&str> = changed.iter().take(MOST_SHOWN).map(|change| change.path.as_str()).collect();
+    let what = format!("A hunk is one of a file, and change set {number} changed {} files.", changed.len());
+    let next = Next::FixArguments(format!("name one of them in \"file\": {}", paths.join(", ")));
+    Err(ToolError::new(ErrorKind::BadArguments, what, next))
 }
 
 fn changed_meanwhile(file: &ReversedFile) -> ToolError {
@@ -170,10 +179,15 @@ fn changed_meanwhile(file: &ReversedFile) -> ToolError {
 fn told(error: &HistoryError, own: &[u64]) -> ToolError {
     let look = || Next::LookFirst { tool: "undo".into(), at: "your change sets, with action \"list\"".into() };
     let (kind, what, next) = match error {
-        HistoryError::NothingLeft | HistoryError::NothingToRedo => (
+        HistoryError::NothingLeft => (
             ErrorKind::NoMatch,
             "This session has made no change that could be taken back.".to_owned(),
             Next::DoNotRetry("go on".into()),
+        ),
+        HistoryError::NothingToRedo => (
+            ErrorKind::NoMatch,
+            "This session has taken back nothing of that, so there is nothing to redo.".to_owned(),
+            look(),
         ),
         HistoryError::Unknown(number) => {
             (ErrorKind::NoMatch, format!("Change set {number} is none of this session."), look())

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use haft_contract::change_summary::ChangedPath;
 use haft_contract::door::ChangeSetId;
 use haft_contract::effect::Change;
-use haft_contract::history::Reversal;
+use haft_contract::history::{Direction, Reversal};
 
 use super::{HistoryError, Which};
 use crate::files::repository::concerns;
@@ -308,6 +308,9 @@ impl Sets {
 
     /// Returns the change set of its own that a session means: the one that it names, or the newest that holds.
     pub(super) fn own_number(&self, by: &By, request: &Reversal) -> Result<u64, HistoryError> {
+        if request.direction == Direction::Redo {
+            return self.own_undo(by, request.change_set).ok_or(HistoryError::NothingToRedo);
+        }
         if let Some(ChangeSetId(number)) = request.change_set {
             return if self.is_of_session(number, by) { Ok(number) } else { Err(HistoryError::Unknown(number)) };
         }
@@ -319,6 +322,19 @@ impl Sets {
         };
         let not_concerned = || HistoryError::NotConcerned(file.to_string());
         self.of_session(by).find(holds_there).ok_or_else(not_concerned)
+    }
+
+    /// Returns the newest undo of a session that holds: any, or one that is this change set or took it back.
+    fn own_undo(&self, by: &By, of: Option<ChangeSetId>) -> Option<u64> {
+        let is_meant =
+            |number: u64, undone: &[u64]| of.is_none_or(|ChangeSetId(of)| number == of || undone.contains(&of));
+        let did_something = |number: u64| self.intents_of(number).any(|(intent, _)| !intent.steps.is_empty());
+        let meant = |(number, kind): (u64, Kind)| match kind {
+            Kind::Undo(undone) if is_meant(number, &undone) => Some(number),
+            Kind::Undo(_) | Kind::Redo(_) | Kind::Change => None,
+        };
+        let mut undos = self.holding().filter_map(meant);
+        undos.find(|number| self.is_of_session(*number, by) && did_something(*number) && !self.lost.contains(number))
     }
 
     /// Returns the changes that hold and were made in the same circumstances as this one.

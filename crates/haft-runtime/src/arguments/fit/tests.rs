@@ -160,7 +160,7 @@ fn a_number_in_quotes_is_a_number_when_it_is_written_plainly() {
     property(json!({"type": "number"}), json!("2.5"), json!(2.5));
     property(json!({"type": "number"}), json!("5"), json!(5));
     property(whole.clone(), json!("5.0"), json!(5));
-    for text in ["007", " 5 ", "1e3", "5,000", "5.5", "+5", "-0", "-0.0", "", "five", "99999999999999999999"] {
+    for text in ["007", " 5 ", "1e3", "5,000", "5.5", "+5", "-0", "-0.0", "five", "99999999999999999999"] {
         left_alone(whole.clone(), json!(text));
     }
     left_alone(json!({"type": "number"}), json!("1.23456789012345678"));
@@ -284,7 +284,7 @@ fn a_text_that_begins_like_a_list_or_an_object_is_read_or_refused_but_never_wrap
 #[test]
 fn a_text_that_may_be_one_item_or_several_is_not_taken_for_one() {
     let texts = json!({"type": "array", "items": {"type": "string"}});
-    for text in ["a, b", "*.rs,*.md", "a; b", "a\nb", "'a', 'b'", "'a'", "\"a\"", "", "  ", "null", "None"] {
+    for text in ["a, b", "*.rs,*.md", "a; b", "a\nb", "'a', 'b'", "'a'", "\"a\""] {
         left_alone(texts.clone(), json!(text));
     }
     property(texts.clone(), json!("*.{rs,md}"), json!(["*.{rs,md}"]));
@@ -337,7 +337,55 @@ fn null_as_text_is_null_where_no_text_belongs() {
     left_alone(json!({"type": ["string", "null"]}), json!("None"));
     let schema = closed(json!({"limit": {"type": "integer"}, "names": {"type": "array"}}));
     check(&schema, json!({"limit": "None"}), &json!({}), &["$.limit: \"None\" left out"]);
-    check(&schema, json!({"names": "None"}), &json!({"names": "None"}), &[]);
+    check(&schema, json!({"names": "None"}), &json!({}), &["$.names: \"None\" left out"]);
+}
+
+#[test]
+fn an_empty_value_is_left_out_where_an_optional_argument_cannot_be_empty() {
+    let optional = closed(json!({
+        "number": {"type": "integer"},
+        "maybe": {"type": ["integer", "null"]},
+        "flag": {"type": "boolean"},
+        "choice": {"type": "string", "enum": ["a", "b"]},
+        "list": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+        "object": {"type": "object", "properties": {"a": {}}, "required": ["a"]},
+    }));
+    let empty = [json!(""), json!("  "), json!([]), json!({})];
+    for (name, _) in optional["properties"].as_object().expect("it is an object") {
+        for value in &empty {
+            let told = format!("$.{name}: {value} left out");
+            check(&optional, json!({ name: value }), &json!({}), &[&told]);
+            let mut required = optional.clone();
+            required["required"] = json!([name]);
+            check(&required, json!({ name: value }), &json!({ name: value }), &[]);
+        }
+        for word in ["null", "None", "none", "undefined", "nil"] {
+            if name == "list" && ["null", "None"].contains(&word) {
+                let required = with(optional.clone(), json!({ "required": [name] }));
+                check(&required, json!({ name: word }), &json!({ name: word }), &[]);
+            }
+            let reading = fit(json!({ name: word }), &optional, &[]);
+            let expected = match (name.as_str(), word) {
+                ("maybe", "null" | "None") => json!({ name: null }),
+                ("choice", "none" | "undefined" | "nil") => json!({ name: word }),
+                _ => json!({}),
+            };
+            assert_eq!(reading.value, expected, "{name}: {word}");
+        }
+    }
+}
+
+#[test]
+fn an_empty_value_that_the_schema_admits_is_meant() {
+    for (schema, value) in [
+        (json!({"type": "string"}), json!("")),
+        (json!({"type": "array"}), json!([])),
+        (json!({"type": "object"}), json!({})),
+        (json!({"type": "string"}), json!("null")),
+        (json!({"type": "integer"}), json!(0)),
+    ] {
+        left_alone(schema, value);
+    }
 }
 
 #[test]

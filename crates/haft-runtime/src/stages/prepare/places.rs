@@ -14,7 +14,7 @@ use haft_contract::shape::{Given, Meaning, folder_and_glob};
 use haft_contract::spec::Spec;
 use serde_json::{Map, Value};
 
-use crate::arguments::{Literal, Reading, key_path, read_literal, set, shown};
+use crate::arguments::{Literal, Reading, is_empty, is_word_for_nothing, key_path, read_literal, set, shown};
 
 /// Folders that workspaces have in the containers of other agents.
 const ELSEWHERE: [&str; 8] =
@@ -24,6 +24,7 @@ const ELSEWHERE: [&str; 8] =
 pub(super) fn placed(arguments: Value, spec: &Spec, look: &dyn Look) -> Reading {
     let mut repairs = Vec::new();
     let Value::Object(mut fields) = arguments else { return Reading { value: arguments, repairs } };
+    leave_out_unmeant(&mut fields, (spec, look), &mut repairs);
     for shape in spec.shapes.0 {
         let Meaning::Glob(convert) = shape.meaning else { continue };
         let Some(written) = fields.get(shape.written).and_then(|given| unnamed_glob(given.as_str()?, look)) else {
@@ -37,6 +38,27 @@ pub(super) fn placed(arguments: Value, spec: &Spec, look: &dyn Look) -> Reading 
         place_in(&mut fields, ("$", &steps), &mut |path| meant_by(path, look), &mut repairs);
     }
     Reading { value: Value::Object(fields), repairs }
+}
+
+/// Leaves out optional paths that name nothing because there is nothing in them, or only a word for that.
+fn leave_out_unmeant(fields: &mut Map<String, Value>, (spec, look): (&Spec, &dyn Look), repairs: &mut Vec<String>) {
+    let required = spec.input_schema.get("required").and_then(Value::as_array);
+    let is_required = |name: &str| required.is_some_and(|required| required.iter().any(|needed| needed == name));
+    let names_nothing = |path: &Value| match path {
+        Value::String(text) => is_empty(path) || is_word_for_nothing(text) && !names_something(text, look),
+        _ => false,
+    };
+    let is_unmeant = |value: &Value| match value {
+        Value::Array(items) => !items.is_empty() && items.iter().all(names_nothing),
+        value => names_nothing(value),
+    };
+    for name in spec.paths.iter().map(|path| path.trim_end_matches("[]")).filter(|name| !is_required(name)) {
+        if fields.get(name).is_some_and(is_unmeant)
+            && let Some(written) = fields.shift_remove(name)
+        {
+            repairs.push(format!("{}: {} left out", key_path("$", name), shown(&written)));
+        }
+    }
 }
 
 /// Returns a path that names nothing as the glob that it is, from the root of the workspace, or as the list of paths.

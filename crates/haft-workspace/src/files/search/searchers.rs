@@ -92,11 +92,11 @@ fn has_mark(content: &[u8]) -> bool {
 
 fn builder(request: &SearchRequest, binary: BinaryDetection) -> SearcherBuilder {
     let mut builder = SearcherBuilder::new();
-    let context = if request.wanted == Wanted::Lines { request.context } else { 0 };
+    let (before, after) = if request.wanted == Wanted::Lines { (request.before, request.after) } else { (0, 0) };
     builder
         .line_number(request.wanted == Wanted::Lines)
-        .before_context(context)
-        .after_context(context)
+        .before_context(before)
+        .after_context(after)
         .heap_limit(Some(LONGEST))
         .binary_detection(binary);
     match request.span {
