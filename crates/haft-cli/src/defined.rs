@@ -12,12 +12,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use haft_contract::BoxFuture;
-use haft_contract::door::Doors;
-use haft_contract::limits::Limits;
 use haft_contract::spec::Spec;
 use haft_contract::tool::AnyTool;
 use haft_runtime::catalog::Catalog;
 use haft_runtime::entry::Entry;
+use haft_runtime::runtime::Runtime;
 use haft_runtime::toolset::{Preset, ToolList, Toolset, ToolsetError, ToolsetExt};
 use haft_tools::bound::{Bindings, Home, ToolOwner};
 use haft_tools::definition::{Presets, Problem};
@@ -30,13 +29,13 @@ use watched::Watched;
 
 /// Adds the tools that files describe to the catalogue. Returns the values that came from the environment, which nobody
 /// is to see.
-pub(crate) async fn add(catalog: &Catalog, found: Found, workspace: &Path, by: (&Doors, &Limits)) -> Vec<String> {
+pub(crate) async fn add(catalog: &Catalog, found: Found, workspace: &Path, runtime: &Runtime) -> Vec<String> {
     let Found { tools, prompts, notes, .. } = found;
     notes.iter().for_each(|note| screen::talk(note));
     if tools.is_empty() {
         return Vec::new();
     }
-    let adding = Adding { catalog, bindings: Bindings::new(haft_tools::all()), prompts, workspace, by };
+    let adding = Adding { catalog, bindings: Bindings::new(haft_tools::all()), prompts, workspace, runtime };
     let mut secrets = Vec::new();
     for described in tools {
         secrets.extend(described.presets.secrets.iter().cloned());
@@ -54,7 +53,7 @@ struct Adding<'a> {
     bindings: Bindings,
     prompts: Vec<(String, String)>,
     workspace: &'a Path,
-    by: (&'a Doors, &'a Limits),
+    runtime: &'a Runtime,
 }
 
 impl Adding<'_> {
@@ -66,7 +65,7 @@ impl Adding<'_> {
         let code = held.as_ref().and_then(Held::code);
         let home = Home::new(folder, self.workspace).with_owner(owner).with_presets(given).with_code(code);
         let name = definition.name.clone();
-        let definition = match self.bindings.with_docstring(definition.clone(), &home, self.by).await {
+        let definition = match self.bindings.with_docstring(definition.clone(), &home, self.runtime).await {
             Ok(definition) => definition,
             // It is told again, with more words, when somebody calls it.
             Err(why) => {

@@ -8,9 +8,7 @@ use haft_config::settings::Settings;
 use haft_config::surroundings::Surroundings;
 use haft_contract::call::Origin;
 use haft_contract::dialect::Dialect;
-use haft_contract::door::Doors;
 use haft_contract::error::ToolError;
-use haft_contract::limits::Limits;
 use haft_contract::path::one_line;
 use haft_contract::spec::Spec;
 use haft_net::HttpDoor;
@@ -118,16 +116,16 @@ impl Desk {
         if let Some(again) = &again {
             again.note(&defined);
         }
-        let catalog = Catalog::default();
-        let secrets = block_on(fill(&catalog, defined, dialect.clone(), (&path, &doors, &settings.limits)))??;
-        let redactor = Redactor::of_values(settings.environment.secrets.iter().cloned().chain(secrets));
-        let runtime = Runtime::new(catalog, doors).with_policy(rulebook.policy());
+        let redactor = Redactor::of_values(settings.environment.secrets.iter().cloned());
+        let runtime = Runtime::new(Catalog::default(), doors).with_policy(rulebook.policy());
         let runtime = runtime.with_limits(settings.limits.clone()).with_redactor(redactor);
         let runtime = match dialect.clone() {
             Some(dialect) => runtime.with_dialect(dialect),
             None => runtime,
         };
         let runtime = with_hooks(runtime, &settings.hooks, held.as_ref());
+        let secrets = block_on(fill(runtime.catalog(), defined, dialect.clone(), (&path, &runtime)))??;
+        runtime.also_hide(secrets);
         Ok(Self { settings, workspace: path, state, history, runtime, words, dialect, again })
     }
 
@@ -136,7 +134,7 @@ impl Desk {
         let Some(again) = &self.again else { return false };
         let Some(defined) = again.found(&self.settings, &self.workspace) else { return false };
         let catalog = Catalog::default();
-        let by = (self.workspace.as_path(), self.runtime.doors(), &self.settings.limits);
+        let by = (self.workspace.as_path(), &self.runtime);
         match fill(&catalog, defined, self.dialect.clone(), by).await {
             Ok(secrets) => {
                 self.runtime.also_hide(secrets);
@@ -195,7 +193,7 @@ async fn fill(
     catalog: &Catalog,
     defined: Found,
     dialect: Option<Arc<dyn Dialect>>,
-    (workspace, doors, limits): (&Path, &Doors, &Limits),
+    (workspace, runtime): (&Path, &Runtime),
 ) -> anyhow::Result<Vec<String>> {
     let tools = haft_tools::all();
     let specs: Vec<Spec> = tools.iter().map(|tool| tool.spec().clone()).collect();
@@ -205,7 +203,7 @@ async fn fill(
         Some(dialect) => catalog.add(&defined::Boxed(built_in).in_dialect(dialect)).await?,
         None => catalog.add(&*built_in).await?,
     }
-    Ok(defined::add(catalog, defined, workspace, (doors, limits)).await)
+    Ok(defined::add(catalog, defined, workspace, runtime).await)
 }
 
 /// Says what becomes of changes.

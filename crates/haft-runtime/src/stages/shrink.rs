@@ -14,7 +14,6 @@ use haft_contract::result::{Did, Status, ToolResult};
 use haft_contract::wrapping::wrapped;
 use serde_json::Value;
 
-use super::execute::Ran;
 use crate::call_context::CallContext;
 use crate::catalog::Catalog;
 use crate::memory::{Failure, Went};
@@ -29,17 +28,17 @@ const MOST_REPAIRS: usize = 20;
 const LONGEST_ERROR: usize = 4_000;
 
 /// Makes the result of a call.
-pub(crate) async fn shrink(cx: &CallContext<'_>, catalog: &Catalog, outcome: Result<Ran, Halt>) -> ToolResult {
+pub(crate) async fn shrink(cx: &CallContext<'_>, catalog: &Catalog, outcome: Result<ToolOutput, Halt>) -> ToolResult {
     let stopped_at = outcome.as_ref().err().map(|halt| halt.at.code());
     let spoken = Spoken::of(cx, catalog);
     let (output, error) = match outcome {
-        Ok(ran) => {
-            match spoken.as_ref().and_then(|spoken| spoken.failure_in(&ran.output)) {
-                None => (ran.output, None),
+        Ok(output) => {
+            match spoken.as_ref().and_then(|spoken| spoken.failure_in(&output)) {
+                None => (output, None),
                 // Its text is the error now.
                 Some(error) => {
                     let error = finish_error(cx, (catalog, spoken.as_ref()), error);
-                    (ToolOutput { for_model: Vec::new(), ..ran.output }, Some(error))
+                    (ToolOutput { for_model: Vec::new(), ..output }, Some(error))
                 }
             }
         }

@@ -113,8 +113,7 @@ async fn tried(trial: &Trial, number: usize, desk: &Desk, trying: Trying) -> (Ve
     // What lies in the workspace is tried only where it is trusted.
     let owner = if folder.starts_with(&desk.workspace) { ToolOwner::Workspace } else { ToolOwner::User };
     let home = Home::new(folder, desk.workspace.clone()).with_owner(owner).with_presets(preset);
-    let by = (desk.runtime.doors(), &desk.settings.limits);
-    let mut problems = bindings.check(&trial.definition, &home, by).await;
+    let mut problems = bindings.check(&trial.definition, &home, &desk.runtime).await;
     if problems.iter().any(|problem| !problem.is_warning) {
         return (problems, None);
     }
