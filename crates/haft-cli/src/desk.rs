@@ -247,12 +247,11 @@ pub(crate) fn nobody() -> Nobody {
 
 /// Returns what a person can do about a refusal that a model reads; nothing where the model reads it too.
 pub(crate) fn how_to_allow(error: &ToolError, caller: Caller) -> Option<&'static str> {
-    let is_open = error.next.to_string() == MODEL_CANNOT_ALLOW;
     let how = match caller {
         Caller::Lines => "run it with --yes, or call the tool alone at a terminal: haft call TOOL …",
         Caller::OneCall | Caller::Agent => HOW_TO_ALLOW,
     };
-    is_open.then_some(how)
+    error.about.yes_allows.then_some(how)
 }
 
 /// Runs async work on this thread; most commands need no more.

@@ -392,6 +392,8 @@ impl Drop for CallContext<'_> {
             changes: None,
             exit_code: None,
             sandbox: self.sandbox(),
+            left_behind: 0,
+            undeclared: Vec::new(),
             cached: None,
             bits: self.bits(),
             took: self.took(),

@@ -15,7 +15,6 @@ mod log;
 mod planned;
 mod pool;
 mod python;
-pub mod signs;
 
 use std::collections::HashMap;
 use std::path::PathBuf;

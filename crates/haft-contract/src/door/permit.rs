@@ -82,6 +82,16 @@ struct Noted {
     change_set: Option<ChangeSetId>,
     /// How many bytes of contents were read.
     content: usize,
+    run: RunFacts,
+}
+
+/// What is known of the commands that ran under one permit, for programs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunFacts {
+    /// How many processes they had left behind, which were ended with them.
+    pub left_behind: usize,
+    /// What was not kept because the tool had not said that it would change it.
+    pub undeclared: Vec<Target>,
 }
 
 impl Receipts {
@@ -99,6 +109,18 @@ impl Receipts {
     /// Notes under which number the journal has the changes. All changes of one call are one change set.
     pub fn note_change_set(&self, change_set: ChangeSetId) {
         self.noted().change_set = Some(change_set);
+    }
+
+    /// Notes what is known of a command that has ended.
+    pub(crate) fn note_run(&self, left_behind: usize, undeclared: &[Target]) {
+        let run = &mut self.noted().run;
+        run.left_behind += left_behind;
+        run.undeclared.extend_from_slice(undeclared);
+    }
+
+    /// Returns what is known of the commands that have ended.
+    pub fn run_facts(&self) -> RunFacts {
+        self.noted().run.clone()
     }
 
     /// Returns what was done so far.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use haft_contract::change_summary::KindCounts;
-use haft_contract::door::Receipt;
+use haft_contract::door::{Receipt, RunFacts};
 use haft_contract::effect::{Change, Effect};
 use haft_contract::path::Target;
 use haft_contract::process::Level;
@@ -64,6 +64,11 @@ impl CallContext<'_> {
             Receipt::Exited(status) => Some(*status),
             Receipt::Read(..) | Receipt::Changed(..) | Receipt::Ran { .. } | Receipt::Sent(_) => None,
         })
+    }
+
+    /// Returns what is known of the commands that have ended.
+    pub(crate) fn run_facts(&self) -> RunFacts {
+        self.permit.get().map(|permit| permit.receipts().run_facts()).unwrap_or_default()
     }
 
     /// Returns how strongly commands were confined: the weakest counts.

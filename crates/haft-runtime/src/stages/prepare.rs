@@ -156,7 +156,9 @@ pub(crate) fn describe(dialect: Option<&dyn Dialect>, entry: &Entry, faults: &[F
     let lines: Vec<String> = faults.iter().map(|fault| format!("{tool}: {}", sentence(fault))).collect();
     let paths: Vec<&str> = faults.iter().map(|fault| fault.path.as_str()).collect();
     let next = format!("mend {}; a call that fits: {}", paths.join(", "), example_call(dialect, entry));
-    ToolError::new(ErrorKind::BadArguments, lines.join("\n"), Next::FixArguments(next))
+    let mut error = ToolError::new(ErrorKind::BadArguments, lines.join("\n"), Next::FixArguments(next));
+    error.about.argument = paths.first().map(|path| (*path).to_owned());
+    error
 }
 
 /// One fault as a sentence; one that ends in a question has its mark already.

@@ -6,11 +6,11 @@
 mod spoken;
 
 use haft_contract::effect::Effect;
-use haft_contract::error::{Next, ToolError};
+use haft_contract::error::{Recovery, ToolError};
 use haft_contract::head_and_tail::{whole_lines_after, whole_lines_before};
 use haft_contract::kinds::ErrorKind;
 use haft_contract::output::{Content, ToolOutput};
-use haft_contract::result::{Did, Status, ToolResult};
+use haft_contract::result::{Did, Status, ToolResult, note_line};
 use haft_contract::wrapping::wrapped;
 use serde_json::Value;
 
@@ -50,6 +50,8 @@ pub(crate) async fn shrink(cx: &CallContext<'_>, catalog: &Catalog, outcome: Res
     };
     let status = error.as_ref().map_or(Status::Ok, |error| Status::of(error.kind));
     let did = if error.is_some() { cx.did_of_failure() } else { cx.did() };
+    let run = cx.run_facts();
+    let spoken = spoken.map(|spoken| spoken.saying(output.said.as_deref().map(|said| hide(cx, said))));
     let mut result = ToolResult {
         id: cx.id.clone(),
         tool: cx.note(|notes| notes.tool.clone()),
@@ -67,6 +69,8 @@ pub(crate) async fn shrink(cx: &CallContext<'_>, catalog: &Catalog, outcome: Res
         changes: output.changes.or_else(|| cx.changes()),
         exit_code: cx.exit_code(),
         sandbox: cx.sandbox(),
+        left_behind: run.left_behind,
+        undeclared: run.undeclared.iter().map(|target| hide(cx, &target.to_string())).collect(),
         cached: cx.note(|notes| notes.cached),
         bits: Vec::new(),
         took: cx.took(),
@@ -88,18 +92,31 @@ fn finish_error(
     let outward = |text: &str| catalog.outward(text).unwrap_or_else(|| text.to_owned());
     error.what = shortened(&hide(cx, &error.what));
     error.about.path = error.about.path.as_deref().map(|path| shortened(&hide(cx, path)));
-    error.about.recovery = error.about.recovery.iter().map(|command| outward(&shortened(&hide(cx, command)))).collect();
+    error.about.note = error.about.note.as_deref().map(|note| shortened(&hide(cx, note)));
+    error.about.recovery.iter_mut().for_each(|recovery| finish_recovery(cx, catalog, recovery));
     error.detail = error.detail.as_deref().map(|detail| shortened(&hide(cx, detail)));
     error.what = outward(&error.what);
-    let words = error.next.to_string();
-    let next = outward(&shortened(&hide(cx, &words)));
-    if next != words {
-        error.next = Next::FixArguments(next);
-    }
+    error.next.reword(|words| outward(&shortened(&hide(cx, words))));
     if let Some(spoken) = spoken {
         spoken.reword(&mut error);
     }
     error
+}
+
+/// Hides secrets in what may help, and puts the shown names in the place of native ones.
+fn finish_recovery(cx: &CallContext<'_>, catalog: &Catalog, recovery: &mut Recovery) {
+    match recovery {
+        Recovery::Call { tool, arguments } => {
+            arguments.values_mut().for_each(|value| cx.redactor.redact_value(value));
+            if let Some(shown) = catalog.shown_name(tool) {
+                *tool = shown;
+            }
+        }
+        Recovery::Text(text) => {
+            let hidden = shortened(&hide(cx, text));
+            *text = catalog.outward(&hidden).unwrap_or(hidden);
+        }
+    }
 }
 
 /// Says what the session remembers of calls like one that failed. It gives no advice: the error has its next step.
@@ -161,7 +178,7 @@ fn notes_for_model(cx: &CallContext<'_>, result: &ToolResult, spoken: Option<&Sp
         }
     }
     notes.extend(result.repairs.iter().map(|repair| format!("[repaired {repair}]")));
-    notes.extend(result.warnings.iter().map(|warning| format!("[note: {warning}]")));
+    notes.extend(result.warnings.iter().map(|warning| note_line(warning)));
     notes
 }
 

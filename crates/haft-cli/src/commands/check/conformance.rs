@@ -9,9 +9,9 @@ use std::time::Duration;
 use haft_contract::BoxFuture;
 use haft_contract::manual::Example;
 use haft_contract::process::Level;
-use haft_runtime::conformance::{self, Finding, Signs, Subject, Verdict};
+use haft_runtime::conformance::{self, Finding, Subject, Verdict};
 use haft_runtime::toolset::ToolList;
-use haft_tools::bound::{Bindings, Home, signs};
+use haft_tools::bound::{Bindings, Home};
 use haft_tools::definition::{Binding, Declared, Definition, Problem};
 use serde_json::{Value, json};
 
@@ -20,8 +20,6 @@ use crate::arguments::Common;
 use crate::defined::preset;
 use crate::desk::Desk;
 use crate::screen::{self, Part};
-
-const SIGNS: Signs = Signs { defect: signs::defect, undeclared: signs::undeclared, left_running: signs::left_running };
 
 /// Where one definition is tried.
 pub(super) struct Bench<'a> {
@@ -74,7 +72,6 @@ impl Bench<'_> {
             is_cached: definition.use_cache,
             connects: asked.or(declared),
             hurried: &hurried,
-            signs: SIGNS,
         };
         let findings = conformance::tried(subject).await;
         // The name it has here is nobody's business.
