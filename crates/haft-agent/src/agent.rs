@@ -18,7 +18,7 @@ use crate::history::{self, Mended, Past};
 use crate::images;
 use crate::offered::OfferedTools;
 use crate::outcome::{Ended, Outcome};
-use crate::output::Output;
+use crate::output::{Misfit, Output};
 use crate::overseer::{Advice, Circle, Nobody, Overseer};
 use crate::record::Record;
 use crate::settings::Settings;
@@ -246,13 +246,14 @@ impl<'a> Agent<'a> {
             () = run.stop.cancelled() => return Err(Ended::Stopped),
             read = schema.read_in_time(&run.answer) => read,
         };
-        let why = match read.unwrap_or_else(|| Err(NOT_TOLD.to_owned())) {
+        let why = match read {
             Ok(output) => {
                 run.output = Some(output);
                 return Err(Ended::Finished);
             }
-            Err(why) if run.corrections >= MOST_CORRECTIONS || why == NOT_TOLD => return Err(Ended::Unfit(why)),
-            Err(why) => why,
+            Err(Misfit::NotChecked) => return Err(Ended::Unfit(NOT_TOLD.to_owned())),
+            Err(Misfit::Wrong(why)) if run.corrections >= MOST_CORRECTIONS => return Err(Ended::Unfit(why)),
+            Err(Misfit::Wrong(why)) => why,
         };
         run.corrections += 1;
         run.is_under_way()?;

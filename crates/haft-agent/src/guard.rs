@@ -161,10 +161,9 @@ fn outcome(result: &ToolResult) -> u64 {
     match &result.error {
         Some(error) => hash((error.kind, result.exit_code)),
         None => {
-            let text = result.text();
-            let lines = text.lines().filter(|line| !line.starts_with("[note: "));
+            let text = result.text_before_notes();
             let images: Vec<_> = result.images().map(|image| &image.bytes).collect();
-            hash((result.exit_code, images, lines.map(without_what_differs_each_time).collect::<Vec<_>>()))
+            hash((result.exit_code, images, text.lines().map(without_what_differs_each_time).collect::<Vec<_>>()))
         }
     }
 }

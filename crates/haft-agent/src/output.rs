@@ -53,6 +53,15 @@ pub struct Output {
     pub repairs: Vec<String>,
 }
 
+/// Why an answer does not count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Misfit {
+    /// It does not fit; says what is wrong, in words for the model.
+    Wrong(String),
+    /// Whether it fits cannot be told in time.
+    NotChecked,
+}
+
 /// Why something is no schema for an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OutputSchemaError {
@@ -130,13 +139,16 @@ impl OutputSchema {
 
     /// Reads an answer in a thread of its own, because there are schemas that take for ever with some answers. Returns
     /// nothing where it takes too long; the thread is left behind.
-    pub(crate) async fn read_in_time(&self, text: &str) -> Option<Result<Output, String>> {
+    pub(crate) async fn read_in_time(&self, text: &str) -> Result<Output, Misfit> {
         let (schema, text) = (self.clone(), text.to_owned());
         let (sender, read) = tokio::sync::oneshot::channel();
         let thread = std::thread::Builder::new().name("haft-output".to_owned());
         // Where nobody waits any more, nobody is told.
-        thread.spawn(move || drop(sender.send(schema.read(&text)))).ok()?;
-        tokio::time::timeout(LONGEST_CHECK, read).await.ok()?.ok()
+        thread.spawn(move || drop(sender.send(schema.read(&text)))).map_err(|_| Misfit::NotChecked)?;
+        match tokio::time::timeout(LONGEST_CHECK, read).await {
+            Ok(Ok(read)) => read.map_err(Misfit::Wrong),
+            Ok(Err(_)) | Err(_) => Err(Misfit::NotChecked),
+        }
     }
 
     /// Returns what a model is told of it.

@@ -5,7 +5,7 @@ use std::path::Path;
 use haft_contract::call::Origin;
 use haft_contract::error::ToolError;
 use haft_contract::path::one_line;
-use haft_host::host::{Host, MODEL_CANNOT_ALLOW, nobody};
+use haft_host::host::{Host, nobody};
 use haft_host::project_files::OnUntrusted;
 use haft_runtime::approval::{Approver, Nobody, YesToOrdinary};
 use haft_runtime::session::Session;
@@ -74,10 +74,9 @@ impl Caller {
 
 /// Returns what a person can do about a refusal that a model reads; nothing where the model reads it too.
 pub(crate) fn how_to_allow(error: &ToolError, caller: Caller) -> Option<&'static str> {
-    let is_open = error.next.to_string() == MODEL_CANNOT_ALLOW;
     let how = match caller {
         Caller::Lines => "run it with --yes, or call the tool alone at a terminal: haft call TOOL …",
         Caller::OneCall | Caller::Agent => HOW_TO_ALLOW,
     };
-    is_open.then_some(how)
+    error.about.yes_allows.then_some(how)
 }

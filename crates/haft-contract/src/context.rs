@@ -364,6 +364,7 @@ impl<'a> RunContext<'a> {
                 ground.settle(self.permit, self.settle).await?
             }
         };
+        self.permit.receipts().note_run(ended.left_behind, &settled.undeclared);
         Ok(Ran { ended, settled, uncovered, how: self.settle })
     }
 

@@ -107,6 +107,8 @@ pub struct Outcome<'a> {
     pub arguments: &'a Value,
     /// What the tool printed for the model.
     pub text: &'a str,
+    /// What haft says behind the output of a command, a line each, but for its exit code.
+    pub said: &'a str,
     /// The native result as data.
     pub data: Option<&'a Value>,
     /// Why it was refused or failed.

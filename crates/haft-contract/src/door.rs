@@ -8,7 +8,7 @@
 
 mod permit;
 
-pub use permit::{ChangeSetId, Errand, Permit, Purpose, ReadVersion, Receipt, Receipts};
+pub use permit::{ChangeSetId, Errand, Permit, PermitIssuer, Purpose, ReadVersion, Receipt, Receipts, RunFacts};
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

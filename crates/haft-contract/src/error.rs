@@ -7,6 +7,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::{Map, Value};
+
 use crate::kinds::ErrorKind;
 use crate::output::ToolOutput;
 
@@ -44,8 +46,42 @@ pub struct About {
     pub path: Option<String>,
     /// What was being done to it.
     pub operation: Option<Operation>,
-    /// Calls or commands that may help, ready to be sent.
-    pub recovery: Vec<String>,
+    /// The first argument that does not fit the schema, as a path that begins with `$`.
+    pub argument: Option<String>,
+    /// What the person who refused the call said to the model.
+    pub note: Option<String>,
+    /// Whether a yes that the user gives beforehand (`--yes`) would have allowed the call.
+    pub yes_allows: bool,
+    /// Whether the tool itself is broken, so that the error is no answer to the call.
+    pub is_defect: bool,
+    /// What may help.
+    pub recovery: Vec<Recovery>,
+}
+
+/// Something that may help after an error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Recovery {
+    /// A call, ready to be sent.
+    Call {
+        /// The tool.
+        tool: String,
+        /// Its arguments.
+        arguments: Map<String, Value>,
+    },
+    /// Text to be used as it is: a rule to paste, or a call in the words of a dialect.
+    Text(String),
+}
+
+impl fmt::Display for Recovery {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Recovery::Call { tool, arguments } => {
+                let arguments = serde_json::to_string(arguments).map_err(|_| fmt::Error)?;
+                write!(f, "\"{tool}\" {arguments}")
+            }
+            Recovery::Text(text) => f.write_str(text),
+        }
+    }
 }
 
 /// What was being done to a file when it failed.
@@ -98,6 +134,25 @@ pub enum Next {
     RetryAfter(Duration, String),
     /// No call like this will work; says what to do instead.
     DoNotRetry(String),
+}
+
+impl Next {
+    /// Puts other words in the place of its own. It stays the same kind of step, but for one that names a tool: with other
+    /// words that is advice for the arguments.
+    pub fn reword(&mut self, other: impl Fn(&str) -> String) {
+        match self {
+            Next::FixArguments(words) | Next::AskUser(words) | Next::DoNotRetry(words) | Next::RetryAfter(_, words) => {
+                *words = other(words)
+            }
+            Next::LookFirst { .. } | Next::UseInstead { .. } => {
+                let words = self.to_string();
+                let reworded = other(&words);
+                if reworded != words {
+                    *self = Next::FixArguments(reworded);
+                }
+            }
+        }
+    }
 }
 
 impl fmt::Display for Next {
@@ -166,9 +221,15 @@ impl ToolError {
         self
     }
 
-    /// Adds a call or command that may help.
-    pub fn recover_with(mut self, command: impl Into<String>) -> Self {
-        self.about.recovery.push(command.into());
+    /// Adds something that may help.
+    pub fn recover_with(mut self, recovery: Recovery) -> Self {
+        self.about.recovery.push(recovery);
+        self
+    }
+
+    /// Says that the tool itself is broken.
+    pub fn as_defect(mut self) -> Self {
+        self.about.is_defect = true;
         self
     }
 
@@ -221,5 +282,31 @@ impl std::ops::DerefMut for ToolError {
 impl std::error::Error for ToolError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.source.as_ref().map(|source| &**source as &(dyn std::error::Error + 'static))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_words_do_not_make_another_step() {
+        let second = Duration::from_secs(1);
+        for (next, expected) in [
+            (Next::FixArguments("a".into()), Next::FixArguments("b".into())),
+            (Next::AskUser("a".into()), Next::AskUser("b".into())),
+            (Next::DoNotRetry("a".into()), Next::DoNotRetry("b".into())),
+            (Next::RetryAfter(second, "a".into()), Next::RetryAfter(second, "b".into())),
+        ] {
+            let mut reworded = next;
+            reworded.reword(|words| words.replace('a', "b"));
+            assert_eq!(reworded, expected);
+        }
+        let mut look = Next::LookFirst { tool: "t".into(), at: "x".into() };
+        let before = look.clone();
+        look.reword(str::to_owned);
+        assert_eq!(look, before);
+        look.reword(|words| words.replace("\"t\"", "\"u\""));
+        assert_eq!(look, Next::FixArguments("call \"u\" to look at x".into()));
     }
 }

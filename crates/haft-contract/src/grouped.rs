@@ -20,9 +20,9 @@ impl fmt::Display for Grouped {
 }
 
 impl Grouped {
-    /// Returns the number with its noun: `1 match`, `12,000 matches`.
+    /// Returns the number with its noun: `1 match`, `12,000 matches`, `2 processes`.
     pub fn of(self, noun: &str) -> String {
-        let ending = match (self.0, noun.ends_with("ch")) {
+        let ending = match (self.0, noun.ends_with("ch") || noun.ends_with('s')) {
             (1, _) => "",
             (_, true) => "es",
             (_, false) => "s",

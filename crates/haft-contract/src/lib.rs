@@ -25,6 +25,7 @@ pub mod grouped;
 pub mod guarded;
 pub mod head_and_tail;
 pub mod history;
+pub mod inspection;
 pub mod kinds;
 pub mod lift;
 pub mod limits;

@@ -66,6 +66,9 @@ pub struct ToolOutput {
     pub limited: Option<Limited>,
     /// How many files of each kind a command changed.
     pub changes: Option<KindCounts>,
+    /// What haft says behind the output of a command, a line each, but for its exit code. It is a part of what the model
+    /// reads, and here for dialects, which put the output and the exit code in words of their own.
+    pub said: Option<String>,
 }
 
 /// A limit of a call that was reduced.

@@ -400,6 +400,8 @@ pub struct Settled {
     pub folders: Vec<(Target, Change)>,
     /// What was refused, kept aside, left out or is otherwise worth knowing, a sentence each.
     pub notes: Vec<String>,
+    /// What was not kept because the tool had not said that it would change it. The notes say so too.
+    pub undeclared: Vec<Target>,
 }
 
 /// One file that a command changed.

@@ -50,6 +50,10 @@ pub struct ToolResult {
     pub exit_code: Option<i32>,
     /// How strongly that command was confined.
     pub sandbox: Option<Level>,
+    /// How many processes it had left behind, which were ended with it.
+    pub left_behind: usize,
+    /// What was not kept because the tool had not said that it would change it.
+    pub undeclared: Vec<String>,
     /// How old the result is, where it was kept from an earlier call and nothing was run.
     pub cached: Option<Duration>,
     /// The sticky facts of the session after this call, by their names.
@@ -112,6 +116,11 @@ pub enum Did {
     Unknown(Arc<[Effect]>),
 }
 
+/// Returns the line that the model reads of a warning.
+pub fn note_line(warning: &str) -> String {
+    format!("[note: {warning}]")
+}
+
 impl ToolResult {
     /// Returns what the model reads as one text.
     pub fn text(&self) -> String {
@@ -120,6 +129,17 @@ impl ToolResult {
             [Content::Text(text)] => text.clone(),
             pieces => pieces.iter().filter_map(Content::text).collect::<Vec<_>>().join("\n"),
         }
+    }
+
+    /// Returns what the model reads, without the notes at its end: they say what the session knows, such as how often the
+    /// same call was made, and differ from call to call.
+    pub fn text_before_notes(&self) -> String {
+        let mut text = self.text();
+        for warning in self.warnings.iter().rev() {
+            let Some(rest) = text.strip_suffix(&note_line(warning)) else { break };
+            text.truncate(rest.trim_end_matches('\n').len());
+        }
+        text
     }
 
     /// Returns the images that the model sees.
@@ -206,6 +226,8 @@ mod tests {
             changes: None,
             exit_code: None,
             sandbox: None,
+            left_behind: 0,
+            undeclared: Vec::new(),
             cached: None,
             bits: Vec::new(),
             took: Duration::ZERO,
@@ -225,5 +247,17 @@ mod tests {
         let error = ToolError::failed("it broke", Next::FixArguments("mend it".into()));
         let failed = ToolResult { error: Some(error), ..content };
         assert_eq!(failed.default_summary(3), ["it broke", "Next: mend it"]);
+    }
+
+    #[test]
+    fn only_the_notes_at_the_end_are_left_out() {
+        let own = "[note: it is a line of a file]\nx";
+        let result = ToolResult {
+            content: vec![Content::Text(format!("{own}\n[note: a]\n[note: b]"))],
+            warnings: vec!["a".into(), "b".into()],
+            ..result()
+        };
+        assert_eq!(result.text_before_notes(), own);
+        assert_eq!(ToolResult { warnings: Vec::new(), ..result.clone() }.text_before_notes(), result.text());
     }
 }

@@ -12,12 +12,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use haft_contract::BoxFuture;
-use haft_contract::door::Doors;
-use haft_contract::limits::Limits;
 use haft_contract::spec::Spec;
 use haft_contract::tool::AnyTool;
 use haft_runtime::catalog::Catalog;
 use haft_runtime::entry::Entry;
+use haft_runtime::runtime::Runtime;
 use haft_runtime::toolset::{Preset, ToolList, Toolset, ToolsetError, ToolsetExt};
 use haft_tools::bound::{Bindings, Home, ToolOwner};
 use haft_tools::definition::{Presets, Problem};
@@ -28,15 +27,13 @@ use crate::notices::Notices;
 pub use found::{Described, Found};
 use trust_gated::TrustGated;
 
-/// Where tools are added: the workspace, its doors and limits, and the sink for remarks.
+/// Where tools are added: the workspace, the runtime, and the sink for remarks.
 #[derive(Clone, Copy)]
 pub struct Assembly<'a> {
     /// The workspace.
     pub workspace: &'a Path,
-    /// Its doors.
-    pub doors: &'a Doors,
-    /// The limits of calls.
-    pub limits: &'a Limits,
+    /// The runtime that the tools will be in; it asks functions for their words.
+    pub runtime: &'a Runtime,
     /// Receives what is wrong with a file.
     pub notices: &'a dyn Notices,
 }
@@ -79,17 +76,15 @@ impl Adding<'_> {
         let code = held.as_ref().and_then(Held::code);
         let home = Home::new(folder, self.into.workspace).with_owner(owner).with_presets(given).with_code(code);
         let name = definition.name.clone();
-        let definition =
-            match self.bindings.with_docstring(definition.clone(), &home, (self.into.doors, self.into.limits)).await {
-                Ok(definition) => definition,
-                // It is told again, with more words, when somebody calls it.
-                Err(why) => {
-                    self.into
-                        .notices
-                        .note(&format!("note: {file}: its function cannot be asked for its words: {}", why.what));
-                    definition
-                }
-            };
+        let definition = match self.bindings.with_docstring(definition.clone(), &home, self.into.runtime).await {
+            Ok(definition) => definition,
+            // It is told again, with more words, when somebody calls it.
+            Err(why) => {
+                let words = format!("note: {file}: its function cannot be asked for its words: {}", why.what);
+                self.into.notices.note(&words);
+                definition
+            }
+        };
         let tool = self.bindings.bind(definition, home);
         let tool = tool.map_err(|problem| format!("{}; {}", problem.what, problem.fix))?;
         let tool: Arc<dyn AnyTool> = match held {

@@ -3,7 +3,7 @@
 //! Errors and notes are written for models. Only what haft itself says is changed: what a tool or a command printed stays as
 //! it is.
 
-use haft_contract::error::{Next, ToolError};
+use haft_contract::error::ToolError;
 use haft_contract::output::Content;
 use haft_contract::reader::Reader;
 use haft_contract::result::ToolResult;
@@ -46,10 +46,7 @@ pub fn for_reader(mut result: ToolResult, reader: Reader) -> ToolResult {
 
 fn error_for(mut error: ToolError, reader: Reader) -> ToolError {
     error.what = reader.reads(&error.what).into_owned();
-    let (model, next) = (error.next.to_string(), reader.reads(&error.next.to_string()).into_owned());
-    if next != model {
-        error.next = Next::FixArguments(next);
-    }
+    error.next.reword(|words| reader.reads(words).into_owned());
     error
 }
 

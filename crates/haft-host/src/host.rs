@@ -120,18 +120,17 @@ impl Host {
         if let Some(reload) = &reload {
             reload.note(&described);
         }
-        let catalog = Catalog::default();
-        let assembly =
-            Assembly { workspace: &path, doors: &doors, limits: &settings.limits, notices: &*options.notices };
-        let secrets = block_on(fill(&catalog, described, (options, dialect.clone()), assembly))??;
-        let redactor = Redactor::of_values(settings.environment.secrets.iter().cloned().chain(secrets));
-        let runtime = Runtime::new(catalog, doors).with_policy(rulebook.policy());
+        let redactor = Redactor::of_values(settings.environment.secrets.iter().cloned());
+        let runtime = Runtime::new(Catalog::default(), doors).with_policy(rulebook.policy());
         let runtime = runtime.with_limits(settings.limits.clone()).with_redactor(redactor);
         let runtime = match dialect.clone() {
             Some(dialect) => runtime.with_dialect(dialect),
             None => runtime,
         };
         let runtime = with_hooks(runtime, &settings.hooks, held.as_ref());
+        let assembly = Assembly { workspace: &path, runtime: &runtime, notices: &*options.notices };
+        let secrets = block_on(fill(runtime.catalog(), described, (options, dialect.clone()), assembly))??;
+        runtime.also_hide(secrets);
         let options = options.clone();
         Ok(Self { settings, workspace: path, state, history, runtime, words, options, dialect, reload })
     }
@@ -142,12 +141,8 @@ impl Host {
         let Some(reload) = &self.reload else { return false };
         let Some(described) = reload.found(&self.settings, &self.workspace) else { return false };
         let catalog = Catalog::default();
-        let assembly = Assembly {
-            workspace: &self.workspace,
-            doors: self.runtime.doors(),
-            limits: &self.settings.limits,
-            notices: &*self.options.notices,
-        };
+        let notices = &*self.options.notices;
+        let assembly = Assembly { workspace: &self.workspace, runtime: &self.runtime, notices };
         match fill(&catalog, described, (&self.options, self.dialect.clone()), assembly).await {
             Ok(secrets) => {
                 self.runtime.also_hide(secrets);
@@ -231,7 +226,7 @@ async fn fill(
     assembly: Assembly<'_>,
 ) -> anyhow::Result<Vec<String>> {
     let tools: Vec<Arc<dyn AnyTool>> = match options.built_in {
-        BuiltIn::Shown => haft_tools::all_under(assembly.limits),
+        BuiltIn::Shown => haft_tools::all_under(assembly.runtime.limits()),
         BuiltIn::LeftOut => Vec::new(),
     };
     let specs: Vec<Spec> = tools.iter().map(|tool| tool.spec().clone()).collect();
@@ -248,7 +243,7 @@ async fn fill(
 }
 
 /// What a model does about an ordinary question that no one answers.
-pub const MODEL_CANNOT_ALLOW: &str = "do without it, or ask the user to allow it";
+const MODEL_CANNOT_ALLOW: &str = "do without it, or ask the user to allow it";
 
 /// Refuses every question about the calls of a model.
 #[must_use]

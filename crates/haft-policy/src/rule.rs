@@ -323,6 +323,9 @@ fn said(effect: &Effect) -> String {
     }
 }
 
+/// The name of the default rule that asks about tools of other servers that may change something.
+pub const REMOTE_CHANGES: &str = "remote changes";
+
 /// Returns the rules that hold where the user has said nothing.
 pub fn defaults() -> Vec<Rule> {
     let mut rules = of_tools();
@@ -448,7 +451,7 @@ fn of_tools() -> Vec<Rule> {
         rule("commands", EffectSort::Run, Ask, "It would {}.", ask),
         rule("connections", EffectSort::Connect, Ask, "It would {}.", ask),
         rule("remote reads", EffectSort::RemoteRead, Ask, "It would {}.", ask),
-        rule("remote changes", EffectSort::RemoteChange, Ask, "It would {}.", ask),
+        rule(REMOTE_CHANGES, EffectSort::RemoteChange, Ask, "It would {}.", ask),
         rule("delegation", EffectSort::Delegate, Ask, "It would {}.", ask),
     ]
 }

@@ -102,9 +102,6 @@ impl ApprovalRequest {
     }
 }
 
-/// What an error says before the note of a person who refused. Whoever reads a record finds the note behind it.
-pub const NO_BECAUSE: &str = "The user said no: ";
-
 /// An answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {

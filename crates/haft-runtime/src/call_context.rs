@@ -2,7 +2,8 @@
 //!
 //! Timing, tracing and events of stages live here, so that stages and tools contain none of it.
 
-use std::collections::HashSet;
+mod done;
+
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -10,16 +11,14 @@ use std::time::Instant;
 
 use futures_util::FutureExt;
 use haft_contract::call::{CallId, Origin, RawArguments, ToolCall};
-use haft_contract::change_summary::KindCounts;
 use haft_contract::context::{Hiding, PlanContext, Progress};
 use haft_contract::dialect::Dialect;
 use haft_contract::door::{Errand, Permit, Receipt};
-use haft_contract::effect::{Change, Effect};
+use haft_contract::effect::Effect;
 use haft_contract::error::ToolError;
 use haft_contract::kinds::ErrorKind;
 use haft_contract::limits::Limits;
 use haft_contract::path::Target;
-use haft_contract::process::Level;
 use haft_contract::result::{Did, Status, ToolResult};
 use serde_json::Value;
 use tracing::Instrument;
@@ -30,6 +29,7 @@ use crate::entry::Entry;
 use crate::events::What;
 use crate::hooks::HookQuestion;
 use crate::memory::{CallKey, Failure, Remembered, Went};
+use crate::permits;
 use crate::purpose;
 use crate::redact::{ChunkRedactor, Redactor};
 use crate::secrets;
@@ -38,6 +38,7 @@ use crate::stage::{Halt, Stage};
 use crate::stages::authorize::{Authorized, RestsOn};
 use crate::stages::execute::Ran;
 use crate::turn::{Place, Turn};
+use done::changed_in;
 
 /// One call on its way.
 pub(crate) struct CallContext<'a> {
@@ -233,69 +234,6 @@ impl<'a> CallContext<'a> {
         self.session.remember(key, remembered, &receipts);
     }
 
-    /// Returns how many files of each kind the doors changed; nothing where they changed none.
-    pub(crate) fn changes(&self) -> Option<KindCounts> {
-        let mut counts = KindCounts::default();
-        for receipt in self.receipts() {
-            match receipt {
-                Receipt::Changed(_, Change::Remove) => counts.removed += 1,
-                Receipt::Changed(_, Change::Replace) => counts.changed += 1,
-                Receipt::Changed(_, Change::Create) => counts.created += 1,
-                Receipt::Read(..) | Receipt::Ran { .. } | Receipt::Exited(_) | Receipt::Sent(_) => {}
-            }
-        }
-        (counts != KindCounts::default()).then_some(counts)
-    }
-
-    /// Returns what the doors say was done; what was given up in the middle is not known.
-    pub(crate) fn did(&self) -> Did {
-        let (abandoned, effects) = self.note(|notes| (notes.abandoned, notes.effects.clone().unwrap_or_default()));
-        let receipts = self.receipts();
-        let is_unseen =
-            |receipt: &Receipt| matches!(receipt, Receipt::Ran { uncovered: Some(_), .. } | Receipt::Sent(_));
-        if abandoned && effects.iter().any(Effect::changes) || receipts.iter().any(is_unseen) {
-            return Did::Unknown(effects);
-        }
-        let files = changed_in(&receipts);
-        if files.is_empty() {
-            return Did::Nothing;
-        }
-        let change_set = self.permit.get().and_then(|permit| permit.receipts().change_set());
-        Did::Changed { change_set, files }
-    }
-
-    /// Returns what was done by a call that failed: what no door sees may have happened once it had begun.
-    pub(crate) fn did_of_failure(&self) -> Did {
-        let effects = self.note(|notes| notes.effects.clone().unwrap_or_default());
-        let is_unseen = |effect: &Effect| effect.changes() && !effect.is_noted();
-        match self.did() {
-            Did::Nothing if self.stage() >= Stage::Execute && effects.iter().any(is_unseen) => Did::Unknown(effects),
-            did => did,
-        }
-    }
-
-    /// Returns the exit status of the last command that was run.
-    pub(crate) fn exit_code(&self) -> Option<i32> {
-        self.receipts().iter().rev().find_map(|receipt| match receipt {
-            Receipt::Exited(status) => Some(*status),
-            Receipt::Read(..) | Receipt::Changed(..) | Receipt::Ran { .. } | Receipt::Sent(_) => None,
-        })
-    }
-
-    /// Returns how strongly commands were confined: the weakest counts.
-    pub(crate) fn sandbox(&self) -> Option<Level> {
-        let level = |receipt: &Receipt| match receipt {
-            Receipt::Ran { level, .. } => Some(*level),
-            Receipt::Read(..) | Receipt::Changed(..) | Receipt::Exited(_) | Receipt::Sent(_) => None,
-        };
-        self.receipts().iter().filter_map(level).min()
-    }
-
-    /// Returns what the doors noted.
-    pub(crate) fn receipts(&self) -> Vec<Receipt> {
-        self.permit.get().map(|permit| permit.receipts().so_far()).unwrap_or_default()
-    }
-
     /// Issues the permit of this call, once.
     pub(crate) fn issue_permit(
         &self,
@@ -303,20 +241,30 @@ impl<'a> CallContext<'a> {
         stop: tokio_util::sync::CancellationToken,
     ) -> Arc<Permit> {
         let planned = authorized.planned();
-        let errand = Errand {
-            call: self.id.clone(),
-            tool: planned.entry.native_name().to_owned(),
-            session: self.session.name.clone(),
-            run: self.session.run.clone(),
-            turn: self.turn.number,
-            purpose: purpose::of_call(self, &planned.plan.effects),
-        };
-        let permit = Permit::issue(errand, planned.plan.effects.clone(), planned.basis.clone(), stop);
+        let errand = self.errand(planned.entry.native_name(), &planned.plan.effects);
+        let permit = permits::issue(errand, planned.plan.effects.clone(), stop).resting_on(planned.basis.clone());
         let permit = match authorized.rests_on() {
             RestsOn::Word => permit,
             RestsOn::Layer => permit.needing_layer(),
         };
         self.permit.get_or_init(|| Arc::new(permit)).clone()
+    }
+
+    /// Issues the permit of an inspection.
+    pub(crate) fn issue_for_inspection(&self, tool: &str, effects: Arc<[Effect]>) -> Arc<Permit> {
+        let permit = permits::issue(self.errand(tool, &effects), effects, self.place.stop.child_token());
+        self.permit.get_or_init(|| Arc::new(permit)).clone()
+    }
+
+    fn errand(&self, tool: &str, effects: &[Effect]) -> Errand {
+        Errand {
+            call: self.id.clone(),
+            tool: tool.to_owned(),
+            session: self.session.name.clone(),
+            run: self.session.run.clone(),
+            turn: self.turn.number,
+            purpose: purpose::of_call(self, effects),
+        }
     }
 
     /// Returns what a tool sees while it plans.
@@ -444,6 +392,8 @@ impl Drop for CallContext<'_> {
             changes: None,
             exit_code: None,
             sandbox: self.sandbox(),
+            left_behind: 0,
+            undeclared: Vec::new(),
             cached: None,
             bits: self.bits(),
             took: self.took(),
@@ -484,13 +434,4 @@ fn read_in(receipts: &[Receipt]) -> Vec<(Target, haft_contract::stamp::Stamp)> {
         Receipt::Changed(..) | Receipt::Ran { .. } | Receipt::Exited(_) | Receipt::Sent(_) => None,
     };
     receipts.iter().filter_map(read).collect()
-}
-
-fn changed_in(receipts: &[Receipt]) -> Vec<Target> {
-    let changed = receipts.iter().filter_map(|receipt| match receipt {
-        Receipt::Changed(target, _) => Some(target),
-        Receipt::Read(..) | Receipt::Ran { .. } | Receipt::Exited(_) | Receipt::Sent(_) => None,
-    });
-    let mut seen = HashSet::new();
-    changed.filter(|target| seen.insert(*target)).cloned().collect()
 }

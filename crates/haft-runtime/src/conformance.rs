@@ -17,7 +17,6 @@ use std::fmt;
 use std::time::Duration;
 
 use haft_contract::BoxFuture;
-use haft_contract::error::ToolError;
 use haft_contract::manual::Example;
 use haft_policy::policy::Mode;
 use serde_json::Value;
@@ -45,19 +44,6 @@ pub struct Subject<'a> {
     pub connects: Option<&'a str>,
     /// Gives the name of the same tool with this limit of time, where that can be had.
     pub hurried: &'a (dyn Fn(Duration) -> BoxFuture<'a, Option<String>> + Sync),
-    /// What is read from results and errors.
-    pub signs: Signs,
-}
-
-/// What those who make the words of results know to read from them.
-#[derive(Clone, Copy, Debug)]
-pub struct Signs {
-    /// Why an error is a defect of the tool rather than its answer.
-    pub defect: fn(&ToolError) -> Option<String>,
-    /// What a call changed although the tool had not said so.
-    pub undeclared: fn(&str) -> Option<String>,
-    /// What a call left running.
-    pub left_running: fn(&str) -> Option<String>,
 }
 
 /// What is checked.

@@ -108,7 +108,7 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> Option<ToolOutput> {
     let KeptOutput { text, human, data, limited } = serde_json::from_slice(bytes).ok()?;
     let for_model = text.into_iter().map(Content::Text).collect();
     let limited = limited.map(|(asked, used)| Limited { asked, used });
-    Some(ToolOutput { for_model, for_human: human, data, spilled: None, limited, changes: None })
+    Some(ToolOutput { for_model, for_human: human, data, spilled: None, limited, changes: None, said: None })
 }
 
 #[cfg(test)]

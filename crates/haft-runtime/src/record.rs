@@ -49,6 +49,10 @@ pub struct ResultRecord {
     changes: Option<ChangesRecord>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sandbox: Option<&'static str>,
+    #[serde(skip_serializing_if = "is_zero")]
+    left_behind: usize,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    undeclared: Vec<String>,
     /// How old a result is that was kept from an earlier call.
     #[serde(skip_serializing_if = "Option::is_none")]
     cached_ms: Option<u64>,
@@ -100,8 +104,16 @@ struct ErrorRecord {
     path: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     operation: Option<&'static str>,
+    /// What the person who refused said to the model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     recovery: Vec<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 impl From<&Image> for ImageRecord {
@@ -129,7 +141,8 @@ impl From<&ToolResult> for ResultRecord {
             rule: error.rule.clone(),
             path: error.about.path.clone(),
             operation: error.about.operation.map(|operation| operation.code()),
-            recovery: error.about.recovery.clone(),
+            note: error.about.note.clone(),
+            recovery: error.about.recovery.iter().map(ToString::to_string).collect(),
         });
         Self {
             v: VERSION,
@@ -149,6 +162,8 @@ impl From<&ToolResult> for ResultRecord {
             limited: result.limited.map(|Limited { asked, used }| LimitedRecord { asked, used }),
             changes: result.changes.map(ChangesRecord::from),
             sandbox: result.sandbox.map(Level::code),
+            left_behind: result.left_behind,
+            undeclared: result.undeclared.clone(),
             cached_ms: result.cached.map(|age| u64::try_from(age.as_millis()).unwrap_or(u64::MAX)),
             bits: result.bits.clone(),
             data: result.data.clone(),

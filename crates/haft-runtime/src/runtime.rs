@@ -150,6 +150,10 @@ impl Runtime {
         &self.ground.doors
     }
 
+    pub(crate) fn gate(&self) -> &gate::Gate {
+        &self.gate
+    }
+
     /// Runs one call to its one result.
     ///
     /// The call has its place in the turn from now on, not from the first poll. To stop it, use
@@ -159,7 +163,7 @@ impl Runtime {
         async move {
             let outcome = cx.guarded(self.drive(&cx, call)).await;
             secrets::learn_after(&cx, &outcome).await;
-            let result = shrink(&cx, &self.catalog, outcome).await;
+            let result = shrink(&cx, &self.catalog, outcome.map(|ran| ran.output)).await;
             cx.close(result)
         }
     }

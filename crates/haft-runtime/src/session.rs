@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use haft_contract::call::{CallId, ToolCall};
-use haft_contract::door::{Errand, Page, PageRequest, Permit, Receipt, SessionName, Spill};
+use haft_contract::door::{Errand, Page, PageRequest, Receipt, SessionName, Spill};
 use haft_contract::error::ToolError;
 use haft_contract::path::{Extent, RawPath, Target};
 use haft_contract::session_state::{AgentState, Storage};
@@ -16,6 +16,7 @@ use crate::asked::{AskedCall, AskedCalls};
 use crate::bits::Bit;
 use crate::call_context::CallContext;
 use crate::memory::{CallKey, Memory, Remembered};
+use crate::permits;
 use crate::runtime::Ground;
 use crate::storage::{SessionStorage, TurnOnly};
 use crate::turn::Turn;
@@ -169,7 +170,7 @@ impl Session {
             turn: self.turn().number,
             purpose: haft_contract::door::Purpose::default(),
         };
-        let permit = Permit::issue(errand, [spill.effect()].into(), Vec::new(), CancellationToken::new());
+        let permit = permits::issue(errand, [spill.effect()].into(), CancellationToken::new());
         self.ground.doors.store.spilled(&permit, spill, request).await
     }
 

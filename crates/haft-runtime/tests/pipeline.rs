@@ -20,6 +20,8 @@ mod grants;
 mod guide;
 #[path = "pipeline/hooks.rs"]
 mod hooks;
+#[path = "pipeline/inspecting.rs"]
+mod inspecting;
 #[path = "pipeline/kept.rs"]
 mod kept;
 #[path = "pipeline/memory.rs"]

@@ -97,6 +97,12 @@ impl ScriptedCommand {
         self
     }
 
+    /// Changes something that the tool had not declared.
+    pub fn undeclared(mut self, path: &str) -> Self {
+        self.settled.undeclared.push(Target::Inside(Place::new(path, Extent::Entry)));
+        self
+    }
+
     /// Works on the real folder, for this reason.
     pub fn uncovered(mut self, reason: &str) -> Self {
         self.uncovered = Some(reason.to_owned());

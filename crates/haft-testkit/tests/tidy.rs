@@ -61,6 +61,14 @@ const KEPT_IN: [(&str, &[&str]); 8] = [
 const HTTP_CLIENT: (&str, &[&str]) = ("reqwest", &["haft-net", "opentelemetry-http"]);
 const LOCK_FILE: &str = "Cargo.lock";
 
+/// The type without which no permit is issued, and the files that may name it; tests may too.
+const PERMIT_ISSUER: &str = "PermitIssuer";
+const ISSUING: [&str; 3] = [
+    "crates/haft-contract/src/door.rs",
+    "crates/haft-contract/src/door/permit.rs",
+    "crates/haft-runtime/src/permits.rs",
+];
+
 /// Crates with a `clippy.toml` of their own, and how the reasons begin that do not hold for them.
 const DOORS: [(&str, &[&str]); 5] = [
     ("haft-cli", &["terminal"]),
@@ -125,6 +133,11 @@ fn crates_of_others_stay_where_they_belong() {
 #[test]
 fn one_crate_has_the_http_client() {
     assert_tidy(&hidden_clients(&REPOSITORY));
+}
+
+#[test]
+fn one_file_issues_permits() {
+    assert_tidy(&strayed_permits(&REPOSITORY));
 }
 
 #[test]
@@ -327,6 +340,18 @@ fn hidden_clients(files: &[Source]) -> Vec<Offence> {
         lock.offence(line, format!("{name} brings {client} along"), fix)
     };
     users.map(offence).collect()
+}
+
+/// Names every file of the product that could issue a permit and is not meant to.
+fn strayed_permits(files: &[Source]) -> Vec<Offence> {
+    let others = product(files).filter(|source| !source.is_for_tests() && !ISSUING.contains(&source.path.as_str()));
+    others
+        .filter_map(|source| {
+            let (_, line) = source.words().into_iter().find(|(word, _)| word == PERMIT_ISSUER)?;
+            let fix = "make it a call, a hook or an inspection (`haft_contract::inspection`)";
+            Some(source.offence(line, format!("names `{PERMIT_ISSUER}`: only the runtime issues permits"), fix))
+        })
+        .collect()
 }
 
 /// A crate's own `clippy.toml` replaces the root one, so what still holds has to be repeated.

@@ -15,17 +15,15 @@ mod log;
 mod planned;
 mod pool;
 mod python;
-pub mod signs;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use haft_contract::closest::closest;
-use haft_contract::door::Doors;
 use haft_contract::error::ToolError;
+use haft_contract::inspection::Inspector;
 use haft_contract::kinds::ErrorKind;
-use haft_contract::limits::Limits;
 use haft_contract::process::TrustedCode;
 use haft_contract::tool::AnyTool;
 
@@ -140,13 +138,13 @@ impl Bindings {
         &self,
         definition: &Definition,
         home: &Home,
-        (doors, limits): (&Doors, &Limits),
+        inspector: &impl Inspector,
     ) -> Result<Option<Description>, ToolError> {
         let Some(Binding::Python { module, function }) = definition.binding.clone() else { return Ok(None) };
         let pools = Arc::clone(&self.pools);
         let function = Function::new(definition.clone(), (module, function), home.clone(), pools)
             .map_err(|problem| ToolError::of(ErrorKind::Unavailable, problem.what))?;
-        python::describe(&function, (doors, limits)).await.map(Some)
+        python::describe(function, inspector).await.map(Some)
     }
 
     /// Gives a definition without a description the first part of its function's docstring. A lazy one is left as it is,
@@ -159,23 +157,23 @@ impl Bindings {
         &self,
         mut definition: Definition,
         home: &Home,
-        by: (&Doors, &Limits),
+        inspector: &impl Inspector,
     ) -> Result<Definition, ToolError> {
         if definition.description.is_none() && !definition.lazy {
-            let description = self.describe(&definition, home, by).await?;
+            let description = self.describe(&definition, home, inspector).await?;
             definition.description = description.and_then(|description| description.summary());
         }
         Ok(definition)
     }
 
     /// Compares a definition with what it is bound to; returns everything that does not fit. `haft check` tells it.
-    pub async fn check(&self, definition: &Definition, home: &Home, by: (&Doors, &Limits)) -> Vec<Problem> {
+    pub async fn check(&self, definition: &Definition, home: &Home, inspector: &impl Inspector) -> Vec<Problem> {
         if let Err(problem) = self.bind(definition.clone(), home.clone()) {
             return vec![problem];
         }
         match &definition.binding {
-            Some(Binding::Command(words)) => command::missing(words, home, by.0).into_iter().collect(),
-            Some(Binding::Python { .. }) => match self.describe(definition, home, by).await {
+            Some(Binding::Command(words)) => command::missing(words, home, inspector.doors()).into_iter().collect(),
+            Some(Binding::Python { .. }) => match self.describe(definition, home, inspector).await {
                 Ok(Some(description)) => description.compared_with(definition, &home.preset),
                 Ok(None) => Vec::new(),
                 // Where nothing can be tried, nothing is known to be wrong.

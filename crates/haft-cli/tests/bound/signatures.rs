@@ -1,4 +1,3 @@
-use haft_contract::limits::Limits;
 use serde_json::json;
 
 use crate::workshop::Workshop;
@@ -65,7 +64,7 @@ async fn what_callers_may_leave_out_and_the_function_needs_is_a_warning() {
 #[tokio::test]
 async fn the_first_part_of_a_docstring_is_the_description_where_there_is_none() {
     let Some(workshop) = defined("properties: {}", "") else { return };
-    let by = (&workshop.doors(), &Limits::default());
+    let by = workshop.runtime();
     let bindings = workshop.bindings();
     let named = bindings.with_docstring(workshop.definition("weather"), &workshop.home(), by).await.unwrap();
     assert_eq!(named.description.as_deref(), Some("Says what the weather will be.\n\nOnly for cities."));
@@ -79,7 +78,7 @@ async fn the_first_part_of_a_docstring_is_the_description_where_there_is_none() 
 async fn a_function_describes_itself() {
     let Some(workshop) = Workshop::with_python(MODULE) else { return };
     let workshop = workshop.function("later", "").function("open_to_all", "");
-    let by = (&workshop.doors(), &Limits::default());
+    let by = workshop.runtime();
     let described = workshop.bindings().describe(&workshop.definition("later"), &workshop.home(), by).await.unwrap();
     let described = described.expect("it is a Python function");
     assert!(described.is_async && described.parameters[0].annotation.contains("Optional[float]"), "{described:?}");

@@ -6,7 +6,6 @@ use std::sync::OnceLock;
 use haft_contract::BoxFuture;
 use haft_contract::call::{RawArguments, ToolCall};
 use haft_contract::door::Doors;
-use haft_contract::limits::Limits;
 use haft_contract::output::Content;
 use haft_contract::process::Level;
 use haft_contract::result::{Status, ToolResult};
@@ -106,8 +105,7 @@ impl Workshop {
     /// Returns what is wrong with a definition and its binding, as `haft check` says it.
     pub async fn problems(&self, tool: &str) -> Vec<String> {
         let definition = self.definition(tool);
-        let by = (&self.doors(), &Limits::default());
-        let problems = self.bindings.check(&definition, &self.home(), by).await;
+        let problems = self.bindings.check(&definition, &self.home(), self.runtime()).await;
         problems.iter().map(ToString::to_string).collect()
     }
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use haft_contract::BoxFuture;
 use haft_contract::call::CallId;
-use haft_contract::door::{Errand, Permit, Receipt, SessionName};
+use haft_contract::door::{Errand, Permit, PermitIssuer, Receipt, SessionName};
 use haft_contract::effect::{CommandLine, Effect};
 use haft_contract::error::ToolError;
 use haft_contract::path::Target;
@@ -254,13 +254,13 @@ pub fn block_on<T>(future: impl Future<Output = T>) -> T {
 }
 
 pub fn permit(command: &Command, stop: &CancellationToken) -> Permit {
-    Permit::issue(errand(), [run(command)].into(), Vec::new(), stop.clone())
+    Permit::issue(&PermitIssuer::of_the_runtime(), errand(), [run(command)].into(), stop.clone())
 }
 
 /// Permits the command and these effects.
 pub fn permit_with(command: &Command, effects: &[Effect]) -> Permit {
     let effects = effects.iter().cloned().chain([run(command)]).collect();
-    Permit::issue(errand(), effects, Vec::new(), CancellationToken::new())
+    Permit::issue(&PermitIssuer::of_the_runtime(), errand(), effects, CancellationToken::new())
 }
 
 fn run(command: &Command) -> Effect {

@@ -133,6 +133,8 @@ fn preview(record: &Value) -> String {
         changes: None,
         exit_code: record["exit_code"].as_i64().and_then(|code| i32::try_from(code).ok()),
         sandbox: None,
+        left_behind: 0,
+        undeclared: Vec::new(),
         bits: Vec::new(),
         cached: None,
         took: std::time::Duration::ZERO,

@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::sync::Arc;
 
 use haft_contract::call::CallId;
-use haft_contract::door::{Errand, Permit, SessionName};
+use haft_contract::door::{Errand, Permit, PermitIssuer, SessionName};
 use haft_contract::effect::{Change, Effect};
 use haft_contract::path::{Extent, Place as At, Target};
 use haft_workspace::files::Workspace;
@@ -77,7 +77,7 @@ fn remove(place: &Place, name: &str) {
         purpose: haft_contract::door::Purpose::default(),
     };
     let effects: Arc<[Effect]> = [Effect::Change(target.clone(), Change::Remove)].into();
-    let permit = Permit::issue(errand, effects, Vec::new(), Default::default());
+    let permit = Permit::issue(&PermitIssuer::of_the_runtime(), errand, effects, Default::default());
     let removing = async { workspace.doors(&state).files.remove(&permit, &target).await };
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("threads are to be had");
     runtime.block_on(removing).expect("it is removed");

@@ -25,6 +25,22 @@ pub struct Permit {
     needs_layer: bool,
 }
 
+/// The right to issue permits, which the runtime alone has: a process or a change without its rules, gate and events
+/// would need a permit.
+///
+/// Rust has no way to let one other crate call a function, so the constructor is public. The tidy test refuses its name
+/// in all files of the product but one of `haft-runtime`.
+#[derive(Debug)]
+pub struct PermitIssuer(());
+
+impl PermitIssuer {
+    /// Makes the right. Only `haft-runtime` and tests do so.
+    #[doc(hidden)]
+    pub const fn of_the_runtime() -> Self {
+        Self(())
+    }
+}
+
 /// For whom something is done: what the journal says of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Errand {
@@ -66,6 +82,16 @@ struct Noted {
     change_set: Option<ChangeSetId>,
     /// How many bytes of contents were read.
     content: usize,
+    run: RunFacts,
+}
+
+/// What is known of the commands that ran under one permit, for programs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunFacts {
+    /// How many processes they had left behind, which were ended with them.
+    pub left_behind: usize,
+    /// What was not kept because the tool had not said that it would change it.
+    pub undeclared: Vec<Target>,
 }
 
 impl Receipts {
@@ -83,6 +109,18 @@ impl Receipts {
     /// Notes under which number the journal has the changes. All changes of one call are one change set.
     pub fn note_change_set(&self, change_set: ChangeSetId) {
         self.noted().change_set = Some(change_set);
+    }
+
+    /// Notes what is known of a command that has ended.
+    pub(crate) fn note_run(&self, left_behind: usize, undeclared: &[Target]) {
+        let run = &mut self.noted().run;
+        run.left_behind += left_behind;
+        run.undeclared.extend_from_slice(undeclared);
+    }
+
+    /// Returns what is known of the commands that have ended.
+    pub fn run_facts(&self) -> RunFacts {
+        self.noted().run.clone()
     }
 
     /// Returns what was done so far.
@@ -142,9 +180,15 @@ pub enum Receipt {
 }
 
 impl Permit {
-    /// Issues the permit of a call. Only the stage that executes calls does so.
-    pub fn issue(errand: Errand, effects: Arc<[Effect]>, basis: Vec<(Target, Basis)>, stop: CancellationToken) -> Self {
-        Self { errand, effects, basis, stop, receipts: Receipts::default(), needs_layer: false }
+    /// Issues a permit for these effects, which rests on no version of a file.
+    pub fn issue(_: &PermitIssuer, errand: Errand, effects: Arc<[Effect]>, stop: CancellationToken) -> Self {
+        Self { errand, effects, basis: Vec::new(), stop, receipts: Receipts::default(), needs_layer: false }
+    }
+
+    /// Says on which versions of files the plan rests.
+    pub fn resting_on(mut self, basis: Vec<(Target, Basis)>) -> Self {
+        self.basis = basis;
+        self
     }
 
     /// Permits commands only where what they change can be taken back: nobody was asked, because that was taken for granted.
@@ -209,7 +253,7 @@ mod tests {
     fn permit(effects: &[Effect]) -> Permit {
         let (call, session) = (CallId::new("1"), SessionName::new("s"));
         let errand = Errand { call, tool: "t".into(), session, run: "r".into(), turn: 1, purpose: Purpose::default() };
-        Permit::issue(errand, effects.into(), Vec::new(), CancellationToken::new())
+        Permit::issue(&PermitIssuer::of_the_runtime(), errand, effects.into(), CancellationToken::new())
     }
 
     fn file(path: &str) -> Target {

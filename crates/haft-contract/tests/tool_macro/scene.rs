@@ -7,8 +7,8 @@ use haft_contract::BoxFuture;
 use haft_contract::call::{CallId, Origin};
 use haft_contract::context::{PlanContext, RunContext, Seen, Unheard};
 use haft_contract::door::{
-    Doors, Errand, FileCopy, FileFacts, FileKind, Files, Look, Page, PageLine, PageRequest, Permit, ReadVersion,
-    SessionName, Spill, Spilling, Store, Written,
+    Doors, Errand, FileCopy, FileFacts, FileKind, Files, Look, Page, PageLine, PageRequest, Permit, PermitIssuer,
+    ReadVersion, SessionName, Spill, Spilling, Store, Written,
 };
 use haft_contract::effect::{Change, Effect};
 use haft_contract::encoding::TextForm;
@@ -53,7 +53,7 @@ async fn follow(tool: impl Tool, args: Value, lines: &mut Vec<String>) -> Result
         turn: 1,
         purpose: haft_contract::door::Purpose::default(),
     };
-    let permit = Permit::issue(errand, plan.effects, Vec::new(), CancellationToken::new());
+    let permit = Permit::issue(&PermitIssuer::of_the_runtime(), errand, plan.effects, CancellationToken::new());
     let output = bound.run(&RunContext::new(&permit, &doors, &Unheard, (&session, &limits))).await?;
     lines.extend(output.for_model.iter().filter_map(|content| content.text().map(str::to_owned)));
     lines.extend(output.data.map(|data| format!("data {data}")));

@@ -9,17 +9,15 @@ use std::time::Duration;
 use haft_contract::BoxFuture;
 use haft_contract::manual::Example;
 use haft_contract::process::Level;
-use haft_runtime::conformance::{self, Finding, Signs, Subject, Verdict};
+use haft_runtime::conformance::{self, Finding, Subject, Verdict};
 use haft_runtime::toolset::ToolList;
-use haft_tools::bound::{Bindings, Home, signs};
+use haft_tools::bound::{Bindings, Home};
 use haft_tools::definition::{Binding, Declared, Definition, Problem};
 use serde_json::{Value, json};
 
 use super::trials::Trial;
 use crate::described_tools::preset;
 use crate::host::Host;
-
-const SIGNS: Signs = Signs { defect: signs::defect, undeclared: signs::undeclared, left_running: signs::left_running };
 
 /// Where one definition is tried.
 pub(super) struct Bench<'a> {
@@ -75,7 +73,6 @@ impl Bench<'_> {
             is_cached: definition.use_cache,
             connects: asked.or(declared),
             hurried: &hurried,
-            signs: SIGNS,
         };
         let findings = conformance::tried(subject).await;
         // The name it has here is nobody's business.

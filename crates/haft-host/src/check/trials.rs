@@ -114,8 +114,7 @@ async fn tried(trial: &Trial, number: usize, host: &Host, trying: Trying) -> (Ve
     // What lies in the workspace is tried only where it is trusted.
     let owner = if folder.starts_with(&host.workspace) { ToolOwner::Workspace } else { ToolOwner::User };
     let home = Home::new(folder, host.workspace.clone()).with_owner(owner).with_presets(preset);
-    let by = (host.runtime.doors(), &host.settings.limits);
-    let mut problems = bindings.check(&trial.definition, &home, by).await;
+    let mut problems = bindings.check(&trial.definition, &home, &host.runtime).await;
     if problems.iter().any(|problem| !problem.is_warning) {
         return (problems, None);
     }

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use anyhow::Context;
-use haft_contract::effect::Effect;
+use haft_contract::effect::{Does, Effect};
+use haft_contract::path::Target;
 use haft_contract::process::Level;
 use haft_policy::command::Scene;
 use haft_policy::containment::Containment;
@@ -41,6 +42,8 @@ pub struct Explained {
 pub struct JudgedPart {
     /// In words, as the end of "it would …".
     pub does: String,
+    /// Whether it only lists the workspace.
+    pub lists_workspace: bool,
     /// Which bytes of the command.
     pub part: Range<usize>,
     /// Its kind.
@@ -119,7 +122,10 @@ impl JudgedPart {
     fn of(effect: &Effect, ruling: Ruling) -> Option<Self> {
         let Effect::Step(step) = effect else { return None };
         let (from, to) = step.part;
-        Some(Self { does: step.does.to_string(), part: from..to, sort: EffectSort::of(effect), ruling })
+        let lists_workspace =
+            matches!(&step.does, Does::List(Target::Inside(place)) if place.path().as_os_str().is_empty());
+        let (does, sort) = (step.does.to_string(), EffectSort::of(effect));
+        Some(Self { does, lists_workspace, part: from..to, sort, ruling })
     }
 }
 

@@ -20,7 +20,7 @@ use haft_policy::containment::Containment;
 use haft_policy::containment::only_looks;
 use haft_policy::decision::{Class, Decision, Ruling};
 use haft_policy::policy::{Mode, Policy, Situation};
-use haft_policy::rule::{EffectSort, Pattern};
+use haft_policy::rule::{EffectSort, Pattern, REMOTE_CHANGES};
 use haft_runtime::redact::Redactor;
 use haft_tools::bash::reading::{read_command, runs_typed_text, scene};
 use haft_workspace::files::Workspace;
@@ -326,7 +326,7 @@ fn is_not_known(effect: &Effect) -> bool {
 
 /// Returns whether only the default rule about remote tools asks.
 fn is_default_question(ruling: &Ruling) -> bool {
-    ruling.is_ordinary_question() && ruling.rule == "remote changes"
+    ruling.is_ordinary_question() && ruling.rule == REMOTE_CHANGES
 }
 
 /// Asks about text that is typed into a program: a shell runs it as the command that was judged, another program does

@@ -5,7 +5,6 @@ use std::iter;
 
 use haft_model::conversation::{Answer, Message, Part, Reply};
 use haft_model::wire::Wire;
-use haft_runtime::approval::NO_BECAUSE;
 use haft_workspace::state::sessions::Kept;
 use serde_json::Value;
 
@@ -89,8 +88,7 @@ impl Then {
 
     /// Returns what a person said who did not want it, where one did.
     pub fn no(&self) -> Option<Option<String>> {
-        let what = self.result.as_ref()?.get("error")?.get("what")?.as_str()?;
-        let note = what.strip_prefix(NO_BECAUSE).map(str::to_owned);
+        let note = self.result.as_ref()?.get("error")?.get("note").and_then(Value::as_str).map(str::to_owned);
         (self.error_kind() == Some("declined")).then_some(note)
     }
 }
@@ -231,6 +229,18 @@ mod tests {
         assert_eq!(came("a~3"), (Some("three"), Some("three"), None));
         assert_eq!(came("b"), (None, None, Some(WhyNot::Unknown)));
         assert_eq!(recorded.renamed, [("a", "a~2"), ("a", "a~3")].map(|(id, name)| (id.into(), name.into())));
+    }
+
+    #[test]
+    fn what_a_person_said_is_a_field_and_not_read_from_the_words_of_an_error() {
+        let no = |error: Value| {
+            let result = json!({ "result": { "id": "a", "status": "refused", "error": error } });
+            recorded([reply(&["a"]), result]).then("a").and_then(Then::no)
+        };
+        let what = "The user said no: use b";
+        assert_eq!(no(json!({ "kind": "declined", "what": what, "note": "use b" })), Some(Some("use b".to_owned())));
+        assert_eq!(no(json!({ "kind": "declined", "what": what })), Some(None));
+        assert_eq!(no(json!({ "kind": "failed", "what": what, "note": "use b" })), None);
     }
 
     #[test]

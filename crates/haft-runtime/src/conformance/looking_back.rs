@@ -21,7 +21,7 @@ pub(super) fn checks(bench: &Bench<'_>, good: &Good) -> [Finding; 6] {
     [
         long_answer(bench, &answered),
         effects(bench, &answered),
-        left_running(bench, &answered),
+        left_running(&answered),
         output_schema(bench, &answered),
         secrets(&answered),
         cache(bench, good),
@@ -53,11 +53,9 @@ fn effects(bench: &Bench<'_>, answered: &[Arc<Answered>]) -> Finding {
         let what = "it does not say what it touches, so every call of it is asked about";
         return Finding::skipped(check, what).with_fix("write effects: […], or effects: [] if it only computes");
     }
-    let undeclared = |one: &Arc<Answered>| {
-        (bench.subject.signs.undeclared)(&one.result.text()).map(|what| (what, shown(&one.arguments)))
-    };
-    match answered.iter().find_map(undeclared) {
-        Some((changed, arguments)) => {
+    match answered.iter().find(|one| !one.result.undeclared.is_empty()) {
+        Some(one) => {
+            let (changed, arguments) = (one.result.undeclared.join(", "), shown(&one.arguments));
             let what = format!("{arguments} changes {changed}, which \"effects\" does not say; it was thrown away");
             Finding::failed(check, what, "write it into \"effects\" as change: …, or do not change it")
         }
@@ -65,15 +63,14 @@ fn effects(bench: &Bench<'_>, answered: &[Arc<Answered>]) -> Finding {
     }
 }
 
-fn left_running(bench: &Bench<'_>, answered: &[Arc<Answered>]) -> Finding {
+fn left_running(answered: &[Arc<Answered>]) -> Finding {
     let check = Check::LeftRunning;
     // What was stopped in the middle could not clean up.
-    let ended = answered.iter().filter(|one| matches!(one.result.status, Status::Ok | Status::Failed));
-    let mut left =
-        ended.filter_map(|one| Some(((bench.subject.signs.left_running)(&one.result.text())?, shown(&one.arguments))));
-    match left.next() {
-        Some((left, arguments)) => {
-            let what = format!("{arguments} leaves {left} running, which haft ended");
+    let mut ended = answered.iter().filter(|one| matches!(one.result.status, Status::Ok | Status::Failed));
+    match ended.find(|one| one.result.left_behind > 0) {
+        Some(one) => {
+            let (left, arguments) = (Grouped(one.result.left_behind as u64), shown(&one.arguments));
+            let what = format!("{arguments} leaves {} running, which haft ended", left.of("process"));
             Finding::failed(check, what, "wait for what it starts")
         }
         None => Finding::passed(check, "no call left anything running"),

@@ -1,5 +1,6 @@
 //! Values that fit the schema and that nobody expects: they are answered, or refused in words.
 
+use haft_contract::error::Next;
 use haft_contract::kinds::ErrorKind;
 use haft_contract::result::{Status, ToolResult};
 use serde_json::{Map, Value, json};
@@ -28,7 +29,7 @@ pub(super) async fn check(bench: &Bench<'_>, good: &Good) -> (Finding, Option<To
     let mut after_failure = None;
     for arguments in &odd {
         let result = bench.call_within(arguments, good).await;
-        if let Some((why, fix)) = not_answered(bench, &result) {
+        if let Some((why, fix)) = not_answered(&result) {
             return (Finding::failed(CHECK, format!("{} {why}", shown(arguments)), fix), after_failure);
         }
         if result.status == Status::Failed && result.stopped_at == Some("execute") && after_failure.is_none() {
@@ -43,7 +44,7 @@ pub(super) async fn check(bench: &Bench<'_>, good: &Good) -> (Finding, Option<To
 }
 
 /// Says why a result is no answer.
-fn not_answered(bench: &Bench<'_>, result: &ToolResult) -> Option<(String, &'static str)> {
+fn not_answered(result: &ToolResult) -> Option<(String, &'static str)> {
     let error = result.error.as_ref()?;
     match error.kind {
         ErrorKind::TimedOut | ErrorKind::Cancelled => {
@@ -51,11 +52,14 @@ fn not_answered(bench: &Bench<'_>, result: &ToolResult) -> Option<(String, &'sta
             Some((why, "let the tool end by itself, or refuse such a value"))
         }
         _ => {
-            let why = (bench.subject.signs.defect)(error)?;
-            Some((
-                format!("breaks it: {why}"),
-                "refuse such a value in words: raise ValueError(\"…\"), or print {\"error\": \"…\"}",
-            ))
+            let is_defect = error.about.is_defect || error.kind == ErrorKind::Bug;
+            let gives_up = error.kind == ErrorKind::Failed && matches!(error.next, Next::DoNotRetry(_));
+            (is_defect || gives_up).then(|| {
+                (
+                    format!("breaks it: {}", error.what),
+                    "refuse such a value in words: raise ValueError(\"…\"), or print {\"error\": \"…\"}",
+                )
+            })
         }
     }
 }

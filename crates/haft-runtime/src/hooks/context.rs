@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use haft_contract::context::RunContext;
-use haft_contract::door::{Errand, Permit};
+use haft_contract::door::Errand;
 use haft_contract::effect::{CommandLine, Does, Effect, Step};
 use haft_contract::error::ToolError;
 use haft_contract::path::{Extent, RawPath};
@@ -14,6 +14,7 @@ use haft_policy::policy::Mode;
 
 use super::rule_of;
 use crate::call_context::CallContext;
+use crate::permits;
 
 /// Longest warning of a hook, in characters.
 const LONGEST_WARNING: usize = 2_000;
@@ -92,7 +93,7 @@ impl<'a> HookContext<'a> {
         let mut effects = vec![Effect::Run(CommandLine(command.line.clone()))];
         effects.extend((reach == Reach::Network).then(|| connects(command)));
         let stop = self.cx.place.stop.child_token();
-        let permit = Permit::issue(errand, effects.into(), Vec::new(), stop);
+        let permit = permits::issue(errand, effects.into(), stop);
         let ground = &session.ground;
         let run = RunContext::new(&permit, &ground.doors, self.cx, (&session.name, &ground.limits));
         run.settling(Settle::Show).run(command, heard).await

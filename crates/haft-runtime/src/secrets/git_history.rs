@@ -12,7 +12,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use haft_contract::call::CallId;
 use haft_contract::context::{RunContext, Unheard};
-use haft_contract::door::{Errand, FileKind, Permit, Purpose, SecretFile};
+use haft_contract::door::{Errand, FileKind, Purpose, SecretFile};
 use haft_contract::effect::{CommandLine, Effect};
 use haft_contract::guarded::secret_kind;
 use haft_contract::path::{Extent, Place, Target};
@@ -20,6 +20,7 @@ use haft_contract::process::{Command, HowEnded, Stream};
 use haft_contract::stamp::Stamp;
 
 use crate::call_context::CallContext;
+use crate::permits;
 
 /// Longest time that one step may take.
 const TIME: Duration = Duration::from_secs(5);
@@ -205,7 +206,7 @@ async fn run(
         purpose: Purpose::default(),
     };
     let effect = Effect::Run(CommandLine(line.into()));
-    let permit = Permit::issue(errand, [effect].into(), Vec::new(), cx.place.stop.clone());
+    let permit = permits::issue(errand, [effect].into(), cx.place.stop.clone());
     let context = RunContext::new(&permit, doors, &Unheard, (&cx.session.name, cx.limits()));
     let hear = |stream: Stream, piece: &[u8]| {
         if stream == Stream::Out {

@@ -8,14 +8,14 @@
 use std::sync::Arc;
 
 use haft_contract::effect::Effect;
-use haft_contract::error::{Next, ToolError};
+use haft_contract::error::{Next, Recovery, ToolError};
 use haft_contract::kinds::ErrorKind;
 use haft_policy::containment::Containment;
 use haft_policy::decision::{Class, Decision, Ruling};
 use haft_policy::policy::{Policy, Situation};
 
 use super::line_up::Planned;
-use crate::approval::{ApprovalRequest, NO_BECAUSE, Verdict};
+use crate::approval::{ApprovalRequest, Verdict};
 use crate::call_context::CallContext;
 use crate::containment::Surroundings;
 use crate::events::What;
@@ -167,7 +167,11 @@ async fn ask(bench: &Bench<'_>, planned: Planned) -> Result<Authorized, ToolErro
             scope.parts().iter().cloned().for_each(|scope| cx.session.grant(scope));
         }
         Verdict::AllowFor(_) => return Err(declined(Some("the answer was none of those offered"), &request.ruling)),
-        Verdict::Refuse { note } => return Err(declined(note.as_deref(), &request.ruling)),
+        Verdict::Refuse { note } => {
+            let mut error = declined(note.as_deref(), &request.ruling);
+            error.about.note = note;
+            return Err(error);
+        }
         Verdict::StopTurn => {
             cx.turn.stop.cancel();
             return Err(declined(Some("the user stopped the turn"), &request.ruling));
@@ -184,7 +188,7 @@ async fn ask(bench: &Bench<'_>, planned: Planned) -> Result<Authorized, ToolErro
 
 fn declined(note: Option<&str>, ruling: &Ruling) -> ToolError {
     let what = match note {
-        Some(note) => format!("{NO_BECAUSE}{note}"),
+        Some(note) => format!("The user said no: {note}"),
         None => "The user said no.".to_owned(),
     };
     ToolError::of(ErrorKind::Declined, what).by_rule(&ruling.rule)
@@ -193,12 +197,13 @@ fn declined(note: Option<&str>, ruling: &Ruling) -> ToolError {
 fn unanswered(how: &str, request: &ApprovalRequest) -> ToolError {
     let ruling = &request.ruling;
     let what = format!("The rule \"{}\" asks first, and nobody is there to answer. {}", ruling.rule, ruling.reason);
-    let error = ToolError::new(ErrorKind::NeedsApproval, what, Next::AskUser(how.to_owned())).by_rule(&ruling.rule);
+    let mut error = ToolError::new(ErrorKind::NeedsApproval, what, Next::AskUser(how.to_owned())).by_rule(&ruling.rule);
+    error.about.yes_allows = ruling.class == Class::Ordinary;
     match &request.rule_to_paste {
         // It is for the person: no tool can write there.
         Some(rule) => error
             .with_detail(format!("to allow it for ever, put this into rules.toml:\n{}", rule.trim_end()))
-            .recover_with(rule.clone()),
+            .recover_with(Recovery::Text(rule.clone())),
         None => error,
     }
 }

@@ -157,7 +157,9 @@ pub(crate) fn describe(dialect: Option<&dyn Dialect>, entry: &Entry, faults: &[F
     let tool = &entry.shown.name;
     let lines: Vec<String> = faults.iter().map(|fault| format!("{tool}: {}", sentence(fault))).collect();
     let next = mended(faults, &example_call(dialect, entry));
-    ToolError::new(ErrorKind::BadArguments, lines.join("\n"), next)
+    let mut error = ToolError::new(ErrorKind::BadArguments, lines.join("\n"), next);
+    error.about.argument = faults.first().map(|fault| fault.path.clone());
+    error
 }
 
 fn mended(faults: &[Fault], call: &str) -> Next {

@@ -7,15 +7,14 @@ mod spoken;
 mod told_once;
 
 use haft_contract::effect::Effect;
-use haft_contract::error::{Next, ToolError};
+use haft_contract::error::{Recovery, ToolError};
 use haft_contract::head_and_tail::{whole_lines_after, whole_lines_before};
 use haft_contract::kinds::ErrorKind;
 use haft_contract::output::{Content, ToolOutput};
-use haft_contract::result::{Did, Status, ToolResult};
+use haft_contract::result::{Did, Status, ToolResult, note_line};
 use haft_contract::wrapping::wrapped;
 use serde_json::Value;
 
-use super::execute::Ran;
 use crate::call_context::CallContext;
 use crate::catalog::Catalog;
 use crate::memory::{Failure, Went};
@@ -30,17 +29,17 @@ const MOST_REPAIRS: usize = 20;
 const LONGEST_ERROR: usize = 4_000;
 
 /// Makes the result of a call.
-pub(crate) async fn shrink(cx: &CallContext<'_>, catalog: &Catalog, outcome: Result<Ran, Halt>) -> ToolResult {
+pub(crate) async fn shrink(cx: &CallContext<'_>, catalog: &Catalog, outcome: Result<ToolOutput, Halt>) -> ToolResult {
     let stopped_at = outcome.as_ref().err().map(|halt| halt.at.code());
     let spoken = Spoken::of(cx, catalog);
     let (output, error) = match outcome {
-        Ok(ran) => {
-            match spoken.as_ref().and_then(|spoken| spoken.failure_in(&ran.output)) {
-                None => (ran.output, None),
+        Ok(output) => {
+            match spoken.as_ref().and_then(|spoken| spoken.failure_in(&output)) {
+                None => (output, None),
                 // Its text is the error now.
                 Some(error) => {
                     let error = finish_error(cx, (catalog, spoken.as_ref()), error);
-                    (ToolOutput { for_model: Vec::new(), ..ran.output }, Some(error))
+                    (ToolOutput { for_model: Vec::new(), ..output }, Some(error))
                 }
             }
         }
@@ -52,6 +51,8 @@ pub(crate) async fn shrink(cx: &CallContext<'_>, catalog: &Catalog, outcome: Res
     };
     let status = error.as_ref().map_or(Status::Ok, |error| Status::of(error.kind));
     let did = if error.is_some() { cx.did_of_failure() } else { cx.did() };
+    let run = cx.run_facts();
+    let spoken = spoken.map(|spoken| spoken.saying(output.said.as_deref().map(|said| hide(cx, said))));
     let mut result = ToolResult {
         id: cx.id.clone(),
         tool: cx.note(|notes| notes.tool.clone()),
@@ -69,6 +70,8 @@ pub(crate) async fn shrink(cx: &CallContext<'_>, catalog: &Catalog, outcome: Res
         changes: output.changes.or_else(|| cx.changes()),
         exit_code: cx.exit_code(),
         sandbox: cx.sandbox(),
+        left_behind: run.left_behind,
+        undeclared: run.undeclared.iter().map(|target| hide(cx, &target.to_string())).collect(),
         cached: cx.note(|notes| notes.cached),
         bits: Vec::new(),
         took: cx.took(),
@@ -90,18 +93,31 @@ fn finish_error(
     let outward = |text: &str| catalog.outward(text).unwrap_or_else(|| text.to_owned());
     error.what = shortened(&hide(cx, &error.what));
     error.about.path = error.about.path.as_deref().map(|path| shortened(&hide(cx, path)));
-    error.about.recovery = error.about.recovery.iter().map(|command| outward(&shortened(&hide(cx, command)))).collect();
+    error.about.note = error.about.note.as_deref().map(|note| shortened(&hide(cx, note)));
+    error.about.recovery.iter_mut().for_each(|recovery| finish_recovery(cx, catalog, recovery));
     error.detail = error.detail.as_deref().map(|detail| shortened(&hide(cx, detail)));
     error.what = outward(&error.what);
-    let words = error.next.to_string();
-    let next = outward(&shortened(&hide(cx, &words)));
-    if next != words {
-        error.next = Next::FixArguments(next);
-    }
+    error.next.reword(|words| outward(&shortened(&hide(cx, words))));
     if let Some(spoken) = spoken {
         spoken.reword(&mut error);
     }
     error
+}
+
+/// Hides secrets in what may help, and puts the shown names in the place of native ones.
+fn finish_recovery(cx: &CallContext<'_>, catalog: &Catalog, recovery: &mut Recovery) {
+    match recovery {
+        Recovery::Call { tool, arguments } => {
+            arguments.values_mut().for_each(|value| cx.redactor.redact_value(value));
+            if let Some(shown) = catalog.shown_name(tool) {
+                *tool = shown;
+            }
+        }
+        Recovery::Text(text) => {
+            let hidden = shortened(&hide(cx, text));
+            *text = catalog.outward(&hidden).unwrap_or(hidden);
+        }
+    }
 }
 
 /// Says what the session remembers of calls like one that failed. It gives no advice: the error has its next step.
@@ -166,7 +182,7 @@ fn notes_for_model(cx: &CallContext<'_>, result: &ToolResult, spoken: Option<&Sp
         told_once::kind(repair).is_none_or(|kind| cx.session.memory.is_first_time(&result.tool, kind))
     };
     notes.extend(result.repairs.iter().filter(is_news).map(|repair| format!("[repaired {repair}]")));
-    notes.extend(result.warnings.iter().map(|warning| format!("[note: {warning}]")));
+    notes.extend(result.warnings.iter().map(|warning| note_line(warning)));
     notes
 }
 

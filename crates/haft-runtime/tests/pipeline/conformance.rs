@@ -7,7 +7,7 @@ use haft_contract::BoxFuture;
 use haft_contract::manual::{Example, Manual};
 use haft_contract::prelude::*;
 use haft_policy::policy::Mode;
-use haft_runtime::conformance::{Check, Finding, Signs, Subject, Verdict, tried};
+use haft_runtime::conformance::{Check, Finding, Subject, Verdict, tried};
 use haft_testkit::scene::Scene;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -83,7 +83,6 @@ async fn failed(deaf_at: usize, hurried: Option<&'static str>) -> Vec<Finding> {
         is_cached: false,
         connects: None,
         hurried: &hurried,
-        signs: Signs { defect: |_| None, undeclared: |_| None, left_running: |_| None },
     };
     tried(subject).await.into_iter().filter(|finding| finding.verdict == Verdict::Failed).collect()
 }

@@ -143,6 +143,26 @@ fn a_second_home_of_the_http_client_is_seen() {
 }
 
 #[test]
+fn a_file_that_could_issue_a_permit_is_seen() {
+    let issuing = "use a::PermitIssuer;\nfn b() {\n    Permit::issue(&PermitIssuer::of_the_runtime());\n}\n";
+    let renamed = "use haft_contract::door::{Permit, PermitIssuer as Right};\n";
+    let files = [
+        ("crates/haft-runtime/src/permits.rs", issuing),
+        ("crates/haft-runtime/src/hooks.rs", issuing),
+        ("crates/haft-tools/src/describe.rs", renamed),
+        ("crates/haft-cli/src/doctor.rs", "/// Needs no `PermitIssuer`.\nfn a() {}\n"),
+        ("crates/haft-workspace/src/history/tests.rs", issuing),
+        ("crates/haft-workspace/tests/torture.rs", issuing),
+        ("crates/haft-testkit/src/permits.rs", issuing),
+    ];
+    let expected = [
+        "crates/haft-runtime/src/hooks.rs:1: names `PermitIssuer`: only the runtime issues permits",
+        "crates/haft-tools/src/describe.rs:1: names `PermitIssuer`: only the runtime issues permits",
+    ];
+    check(&strayed_permits(&tree(&files)), &expected);
+}
+
+#[test]
 fn a_door_that_forgets_or_adds_something_is_seen() {
     let files = "{ path = \"std::fs::read\", reason = \"files are ours\" }";
     let environment = "{ path = \"std::env::var\", reason = \"environment is ours\" }";

@@ -37,12 +37,13 @@ impl<'a> Report<'a> {
     /// Says what came of a command that was run.
     pub(super) fn of(self, ran: &Ran) -> ToolOutput {
         let cx = self.cx;
-        let (notes, said) = said(ran, self.notes, cx);
+        let Said { notes, text: said, beside } = said(ran, self.notes, cx);
         let shown = ShownStreams::of(self.heard, said.chars().count(), cx);
         let printed = if shown.is_silent() { "(no output)\n".to_owned() } else { shown.text() };
         let data = data::of(ran, &notes, (&shown.out, &shown.err), cx);
         let changes = (!ran.settled.changes.is_empty()).then(|| ran.settled.summary().counts);
-        ToolOutput { spilled: shown.spilled, changes, ..ToolOutput::text(printed + &said).with_data(data) }
+        let output = ToolOutput::text(printed + &said).with_data(data);
+        ToolOutput { spilled: shown.spilled, changes, said: Some(beside), ..output }
     }
 
     /// Says what was printed by a command of which nothing else is known.
@@ -56,10 +57,22 @@ impl<'a> Report<'a> {
 /// Room that is left for what is said behind an output whose end is not known yet, in characters.
 pub(crate) const ROOM_FOR_NOTES: usize = 1_000;
 
-/// Says how a run ended, what it changed and what else is worth knowing: as sentences, and as text in brackets.
-pub(crate) fn said(ran: &Ran, more: Vec<String>, cx: &RunContext<'_>) -> (Vec<String>, String) {
+/// What is said of a run behind its output.
+pub(crate) struct Said {
+    /// A sentence each.
+    pub(crate) notes: Vec<String>,
+    /// The sentences as lines in brackets, and how files would differ where nothing was kept.
+    pub(crate) text: String,
+    /// The same without the exit code.
+    pub(crate) beside: String,
+}
+
+/// Says how a run ended, what it changed and what else is worth knowing.
+pub(crate) fn said(ran: &Ran, more: Vec<String>, cx: &RunContext<'_>) -> Said {
     let uncovered = ran.uncovered.as_ref();
-    let mut notes = how_ended(ran);
+    let mut notes: Vec<String> = exit_code(ran).into_iter().collect();
+    let of_exit_code = notes.len();
+    notes.extend(how_ended(ran));
     // What matters most comes first: where there is no room, the last ones are cut.
     notes.extend(uncovered.map(|reason| format!("what it changed is not known and cannot be taken back: {reason}")));
     notes.extend(changes(ran, cx));
@@ -68,20 +81,26 @@ pub(crate) fn said(ran: &Ran, more: Vec<String>, cx: &RunContext<'_>) -> (Vec<St
     notes.extend(few(&ran.ended.notes));
     let notes: Vec<String> = notes.iter().map(|note| shortened(note)).collect();
     let room = cx.limits().result_whole / 2;
-    let said = bounded(&(in_brackets(&notes) + &differences(ran, room, cx)), room);
-    (notes, said)
+    let differences = differences(ran, room, cx);
+    let text = |notes: &[String]| bounded(&(in_brackets(notes) + &differences), room);
+    Said { text: text(&notes), beside: text(&notes[of_exit_code..]), notes }
 }
 
 fn in_brackets(notes: &[String]) -> String {
     notes.iter().map(|note| format!("[{note}]\n")).collect()
 }
 
+fn exit_code(ran: &Ran) -> Option<String> {
+    match ran.ended.how {
+        HowEnded::Exited(0) | HowEnded::Killed(_) | HowEnded::TimedOut | HowEnded::Stopped => None,
+        HowEnded::Exited(status) => Some(format!("exit code {status}")),
+    }
+}
+
 fn how_ended(ran: &Ran) -> Vec<String> {
     let mut notes = Vec::new();
-    match ran.ended.how {
-        HowEnded::Exited(0) | HowEnded::TimedOut | HowEnded::Stopped => {}
-        HowEnded::Exited(status) => notes.push(format!("exit code {status}")),
-        HowEnded::Killed(signal) => notes.push(format!("ended by {}", signal_words(signal))),
+    if let HowEnded::Killed(signal) = ran.ended.how {
+        notes.push(format!("ended by {}", signal_words(signal)));
     }
     match ran.ended.left_behind {
         0 => {}

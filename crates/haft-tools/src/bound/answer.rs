@@ -12,6 +12,30 @@ use crate::definition::Definition;
 /// Longest words of an error that a tool gives, in characters.
 const LONGEST_WORDS: usize = 2_000;
 
+/// Exceptions that a function does not raise to say something: they are slips in it.
+const SLIPS: [&str; 14] = [
+    "AssertionError",
+    "AttributeError",
+    "IndexError",
+    "KeyError",
+    "MemoryError",
+    "NameError",
+    "NotImplementedError",
+    "RecursionError",
+    "SystemError",
+    "TypeError",
+    "UnboundLocalError",
+    "UnicodeDecodeError",
+    "UnicodeEncodeError",
+    "ZeroDivisionError",
+];
+
+/// Returns whether an exception of this type is a slip in the tool, and not what it answers to a call that it does not
+/// want.
+pub(super) fn is_slip(exception: &str) -> bool {
+    SLIPS.contains(&exception)
+}
+
 /// Checks answers against the schema that a definition promises.
 pub(super) struct Promise(Option<jsonschema::Validator>);
 
@@ -30,24 +54,25 @@ impl Promise {
         };
         let place = format!("${}", error.instance_path().to_string().replace('/', "."));
         let what = format!("\"{tool}\" did not answer as its output_schema says: {place}: {error}.");
-        Err(ToolError::failed(shortened(&what), defect()))
+        Err(ToolError::failed(shortened(&what), defect()).as_defect())
     }
 }
 
 /// Returns the error that an answer is, if it is one: `{"error": "…"}` or `{"error": {"message": "…", "type": "…"}}`.
 pub(super) fn error_in(tool: &str, answer: &Value) -> Option<ToolError> {
-    let words = match answer.get("error")? {
-        Value::String(words) if !words.trim().is_empty() => words.clone(),
+    let (words, exception) = match answer.get("error")? {
+        Value::String(words) if !words.trim().is_empty() => (words.clone(), None),
         Value::Object(error) => {
             let message = error.get("message").and_then(Value::as_str)?;
             match error.get("type").and_then(Value::as_str) {
-                Some(kind) => format!("{kind}: {message}"),
-                None => message.to_owned(),
+                Some(kind) => (format!("{kind}: {message}"), Some(kind)),
+                None => (message.to_owned(), None),
             }
         }
         _ => return None,
     };
     let mut error = ToolError::failed(format!("\"{tool}\" failed: {}", sentence(&words)), read_and_change());
+    error.about.is_defect = exception.is_some_and(is_slip);
     if answer.as_object().is_some_and(|answer| answer.len() > 1) {
         error.so_far = Some(Box::new(ToolOutput::text(answer.to_string()).with_data(answer.clone())));
     }
@@ -61,11 +86,16 @@ pub(super) fn ending(tool: &str, ran: &Ran, time: std::time::Duration, log: &str
     let mut error = match ran.ended.how {
         HowEnded::Exited(0) => return None,
         HowEnded::Exited(status) => {
-            ToolError::failed(format!("\"{tool}\" failed with exit code {status}{said}"), read_and_change())
+            let what = format!("\"{tool}\" failed with exit code {status}{said}");
+            let mut error = ToolError::failed(what, read_and_change());
+            // A tool that does not want a call says why.
+            error.about.is_defect = line.is_none();
+            error
         }
         HowEnded::Killed(signal) => {
             let what = format!("\"{tool}\" was ended by {}{said}", report::signal_words(signal));
             ToolError::failed(what, Next::FixArguments("ask for less in one call; else tell the user".into()))
+                .as_defect()
         }
         HowEnded::TimedOut => {
             let seconds = time.as_secs_f64();
@@ -80,7 +110,7 @@ pub(super) fn ending(tool: &str, ran: &Ran, time: std::time::Duration, log: &str
 
 /// Puts what is to be said of a run behind its output.
 pub(super) fn with_notes(mut output: ToolOutput, ran: &Ran, cx: &RunContext<'_>) -> ToolOutput {
-    let said = report::said(ran, Vec::new(), cx).1;
+    let said = report::said(ran, Vec::new(), cx).text;
     if !said.is_empty() {
         output.for_model.push(haft_contract::output::Content::Text(said.trim_end().to_owned()));
     }
@@ -120,4 +150,37 @@ pub(super) fn read_and_change() -> Next {
 /// The next step after a fault that no other call can avoid.
 pub(super) fn defect() -> Next {
     Next::DoNotRetry("tell the user that this tool has a defect".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use haft_contract::process::{Ended, Level, Settle, Settled};
+    use serde_json::json;
+
+    use super::*;
+
+    fn ended(how: HowEnded, log: &str) -> bool {
+        let ended = Ended { how, took: Duration::ZERO, level: Level::Full, left_behind: 0, notes: Vec::new() };
+        let ran = Ran { ended, settled: Settled::default(), uncovered: None, how: Settle::Keep };
+        ending("t", &ran, Duration::from_secs(1), log).expect("it is an error").about.is_defect
+    }
+
+    fn said(error: Value) -> bool {
+        error_in("t", &json!({ "error": error })).expect("it is an error").about.is_defect
+    }
+
+    #[test]
+    fn what_a_tool_says_in_words_is_an_answer_and_the_rest_is_a_defect() {
+        assert!(!ended(HowEnded::Exited(2), "usage: t CITY\n"));
+        assert!(ended(HowEnded::Exited(2), ""));
+        assert!(ended(HowEnded::Killed(11), "usage: t CITY\n"));
+        assert!(!said(json!("no such city: Bonn")));
+        assert!(!said(json!({ "message": "no such city", "type": "ValueError" })));
+        assert!(said(json!({ "message": "'city'", "type": "KeyError" })));
+        // Words of the tool are only words.
+        assert!(!said(json!("KeyError: 'city'")));
+        assert!(!ended(HowEnded::Exited(1), "ended its process with status 7\n"));
+    }
 }

@@ -157,6 +157,7 @@ impl Function {
     /// Makes a result of what was said.
     fn result(&self, served: Served, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
         let tool = &self.spec.name;
+        let is_not_permitted = served.answer.as_ref().is_some_and(Answer::is_not_permitted);
         let output = match served.answer {
             None => Err(self.broken(&served)),
             Some(Answer::Failed(failure)) => Err(failure.into_error(tool)),
@@ -175,7 +176,7 @@ impl Function {
                 let so_far = error.so_far.take().map_or_else(ToolOutput::default, |so_far| *so_far);
                 error.so_far = Some(Box::new(answer::with_notes(so_far, &served.ran, cx)));
                 error.detail = error.detail.take().or_else(|| last_of(&served.log).0);
-                if self.definition.effects.is_some() && error.what.contains("PermissionError") {
+                if self.definition.effects.is_some() && is_not_permitted {
                     error.next = Next::AskUser(NOT_DECLARED.into());
                 }
                 Err(error)
@@ -191,7 +192,7 @@ impl Function {
             return answer::ending(tool, &served.ran, served.time, &served.log).unwrap_or_else(defect);
         };
         let what = format!("\"{tool}\" ended its process with status {status} instead of returning.");
-        ToolError::failed(what, answer::read_and_change())
+        ToolError::failed(what, answer::read_and_change()).as_defect()
     }
 }
 

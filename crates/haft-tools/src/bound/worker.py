@@ -610,7 +610,8 @@ def failure(error):
         message = "it ended with sys.exit(%r) instead of returning" % (error.code,)
         return {"kind": "raised", "message": shortened(plain_text(message), LONGEST_MESSAGE), "trace": trace_of(error)}
     kind = "memory" if isinstance(error, MemoryError) else "raised"
-    return {"kind": kind, "message": plain_text(last_line(error)), "trace": trace_of(error)}
+    exception = type(error).__name__
+    return {"kind": kind, "exception": exception, "message": plain_text(last_line(error)), "trace": trace_of(error)}
 
 
 class Server:

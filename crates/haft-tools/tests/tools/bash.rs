@@ -315,3 +315,31 @@ async fn a_time_is_clamped_and_what_is_none_is_the_default() {
     did: nothing
     "#);
 }
+
+/// Lines that a program may print and that look like words of haft.
+const IMITATIONS: [&str; 6] = [
+    "[2 background processes were ended with the call; nothing keeps running after it]",
+    "[1 background process was ended with the call; nothing keeps running after it]",
+    "[Not kept, because the tool had not said that it would change it: a.txt.]",
+    "[exit code 3]",
+    "[note: nothing]",
+    "(no output)",
+];
+
+#[tokio::test]
+async fn what_a_program_prints_is_never_taken_for_a_fact() {
+    for line in IMITATIONS {
+        let result = scene(&ScriptedCommand::default().prints(line)).call("bash", json!({ "command": "ls" })).await;
+        assert_eq!((result.left_behind, result.exit_code), (0, Some(0)), "{line}");
+        assert_eq!(result.undeclared, Vec::<String>::new(), "{line}");
+        assert_eq!(result.text_before_notes().lines().next(), Some(line));
+    }
+    let command = ScriptedCommand::default().leaves_behind(2).undeclared("a.txt").undeclared("b.txt");
+    let result = scene(&command).call("bash", json!({ "command": "ls" })).await;
+    assert_eq!(
+        (result.left_behind, result.undeclared.as_slice()),
+        (2, ["a.txt".to_owned(), "b.txt".to_owned()].as_slice())
+    );
+    let record = haft_runtime::record::of_result(&result);
+    assert_eq!((&record["left_behind"], &record["undeclared"]), (&json!(2), &json!(["a.txt", "b.txt"])));
+}

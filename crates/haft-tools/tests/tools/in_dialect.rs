@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use haft_contract::call::CallId;
 use haft_contract::dialect::{Dialect, Outcome};
-use haft_contract::error::{Next, Operation, ToolError};
+use haft_contract::error::{Next, Operation, Recovery, ToolError};
 use haft_contract::kinds::{ErrorKind, Vocabulary};
 use haft_contract::limits::{EditNeeds, UnknownKeys};
 use haft_contract::output::ToolOutput;
@@ -89,7 +89,7 @@ fn every_kind_of_error_has_its_words_and_its_name_in_every_dialect() {
             let operation = if kind == ErrorKind::Io { Operation::Write } else { Operation::Read };
             let error = ToolError::new(kind, "It went wrong.", Next::FixArguments("mend it".into()))
                 .about_file("a.txt", operation)
-                .recover_with("look again")
+                .recover_with(Recovery::Text("look again".into()))
                 .caused_by(std::io::Error::other("the cause"));
             let outcome = Outcome {
                 call: &CallId::new("1"),
@@ -97,6 +97,7 @@ fn every_kind_of_error_has_its_words_and_its_name_in_every_dialect() {
                 native: Some("t"),
                 arguments: &arguments,
                 text: "",
+                said: "",
                 data: None,
                 error: Some(&error),
                 exit_code: None,
@@ -359,6 +360,24 @@ async fn results_in_a_dialect_name_no_argument_that_only_haft_has() {
         let text = scene.call(tool, arguments).await.text();
         for own in ["\"ignored\"", "column", "offset=1;", "offset=1]"] {
             assert!(!text.contains(own), "{dialect} {tool}: {own} in {}", &text[text.len().saturating_sub(400)..]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_a_program_prints_is_told_once_and_whole_in_every_dialect() {
+    let imitations = ["[exit code 3]\n", "(no output)\n", "[stderr]\n[exit code 3]\n", "[it would change no file]\n"];
+    let shells = [("tunacode", "run_command"), ("ally", "bash"), ("wyrm", "shell"), ("nexau", "run_shell_command")];
+    for (name, tool) in shells {
+        for printed in imitations {
+            for how in [HowEnded::Exited(0), HowEnded::Exited(7)] {
+                let command = ScriptedCommand::default().prints(printed).noted("Something was left alone.").ends(how);
+                let result = scene(name).command(&command).call(tool, json!({ "command": "ls" })).await;
+                let text = result.text();
+                let count = |words: &str| text.matches(words).count();
+                assert_eq!((count(printed.trim_end()), count("[Something was left alone.]")), (1, 1), "{name}: {text}");
+                assert_eq!(count("[exit code 7]"), usize::from(name == "ally" && how != HowEnded::Exited(0)), "{text}");
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use haft_contract::closest::nearest;
-use haft_contract::error::{Next, Operation, ToolError};
+use haft_contract::error::{Next, Operation, Recovery, ToolError};
 use haft_contract::kinds::ErrorKind;
 use haft_contract::path::{Extent, Place, Target, one_line};
 use rustix::fs::{Dir, FileType, OFlags};
@@ -40,8 +40,9 @@ pub(super) fn missing(root: &Root, target: &Target) -> ToolError {
         let what = format!("{shown} does not exist. Near: {}.", near.join(", "));
         ToolError::new(ErrorKind::MissingFile, what, next)
     };
-    let look = serde_json::json!({ "path": folder_path });
-    error.about_file(shown, Operation::Access).recover_with(format!("\"list_dir\" {look}"))
+    let arguments = serde_json::Map::from_iter([("path".to_owned(), folder_path.into())]);
+    let look = Recovery::Call { tool: "list_dir".to_owned(), arguments };
+    error.about_file(shown, Operation::Access).recover_with(look)
 }
 
 /// The deepest folder of the path that exists, and the first name that does not.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use haft_contract::call::CallId;
-use haft_contract::door::{Errand, Permit, SessionName};
+use haft_contract::door::{Errand, Permit, PermitIssuer, SessionName};
 use haft_contract::effect::{Change, Effect};
 use haft_contract::error::ToolError;
 use haft_contract::path::{Extent, Place, Target};
@@ -64,7 +64,7 @@ impl Ground {
             turn: self.turn,
             purpose: haft_contract::door::Purpose::default(),
         };
-        Permit::issue(errand, effects.into(), Vec::new(), CancellationToken::new())
+        Permit::issue(&PermitIssuer::of_the_runtime(), errand, effects.into(), CancellationToken::new())
     }
 
     fn write(&self, files: &[(&str, &str)]) -> Result<u64, ToolError> {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use haft_contract::call::CallId;
-use haft_contract::door::{Doors, Errand, PageRequest, Permit, SessionName};
+use haft_contract::door::{Doors, Errand, PageRequest, Permit, PermitIssuer, SessionName};
 use haft_contract::effect::{Change, Effect};
 use haft_contract::error::ToolError;
 use haft_contract::path::{Extent, Place, Target};
@@ -175,7 +175,7 @@ pub(crate) fn permit(found: Vec<(Target, Basis)>, stop: &CancellationToken) -> P
         turn: 1,
         purpose: haft_contract::door::Purpose::default(),
     };
-    Permit::issue(errand, effects.into(), found, stop.clone())
+    Permit::issue(&PermitIssuer::of_the_runtime(), errand, effects.into(), stop.clone()).resting_on(found)
 }
 
 pub(crate) fn target(name: &str) -> Target {

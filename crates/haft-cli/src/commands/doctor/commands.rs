@@ -2,15 +2,16 @@
 //!
 //! Nothing is concluded from what the system says of itself: a command is really run, and does nothing.
 
-use std::sync::Arc;
+use std::path::PathBuf;
 use std::time::Duration;
 
-use haft_contract::call::CallId;
-use haft_contract::context::{RunContext, Unheard};
-use haft_contract::door::{Errand, Permit, SessionName};
-use haft_contract::effect::{CommandLine, Effect, Exposure};
+use haft_contract::BoxFuture;
+use haft_contract::context::RunContext;
+use haft_contract::effect::CommandLine;
+use haft_contract::error::ToolError;
+use haft_contract::inspection::{Inspection, Inspector};
 use haft_contract::path::{Extent, RawPath};
-use haft_contract::process::{Command, Confinement, Level};
+use haft_contract::process::{Command, Level};
 use haft_sandbox::Launcher;
 
 use super::fact;
@@ -42,7 +43,7 @@ pub(super) fn show(host: &Host) -> anyhow::Result<Exit> {
     )?;
     let shell = processes.find_program(&["bash", "sh"]).map(|path| path.display().to_string());
     fact("shell", shell.as_deref().unwrap_or("none was found"))?;
-    let undone = match block_on(tried(host, &confinement))? {
+    let undone = match block_on(tried(host))? {
         Ok(()) => "yes".to_owned(),
         Err(why) => format!("no: {why}"),
     };
@@ -70,26 +71,32 @@ fn parts() -> anyhow::Result<()> {
 }
 
 /// Runs the trial; says why what a command changes cannot be taken back.
-async fn tried(host: &Host, confinement: &Confinement) -> Result<(), String> {
+async fn tried(host: &Host) -> Result<(), String> {
     let doors = host.runtime.doors();
-    let told = |error: haft_contract::error::ToolError| error.what.clone();
+    let told = |error: ToolError| doors.files.uncovered().unwrap_or_else(|| error.what.clone());
     let root = doors.look.locate(&RawPath::new("."), Extent::Tree).map_err(told)?;
     let folder = doors.look.real_path(&root).ok_or("the workspace has no real path")?;
-    let exposure = Exposure::BelowRequired { required: confinement.required, reached: confinement.reached };
-    let effects: Arc<[Effect]> = [Effect::Run(CommandLine(TRIAL.to_owned())), Effect::Expose(exposure)].into();
-    let session = SessionName::new("doctor");
-    let errand = Errand {
-        call: CallId::new("doctor"),
-        tool: "bash".to_owned(),
-        session: session.clone(),
-        run: "doctor".into(),
-        turn: 1,
-        purpose: haft_contract::door::Purpose::default(),
-    };
-    let permit = Permit::issue(errand, effects, Vec::new(), tokio_util::sync::CancellationToken::new());
-    let cx = RunContext::new(&permit, doors, &Unheard, (&session, &host.settings.limits));
-    let words = vec![TRIAL.into()];
-    let command = Command::new(words, TRIAL, folder, TRIAL_TIME);
-    let ran = cx.run(&command, &|_, _| {}).await.map_err(told)?;
-    ran.uncovered.map_or(Ok(()), Err)
+    host.runtime.inspect(&Trial { folder }).await.map_err(told)
+}
+
+/// Runs a command that does nothing.
+struct Trial {
+    folder: PathBuf,
+}
+
+impl Inspection for Trial {
+    type Found = ();
+
+    fn tool(&self) -> &str {
+        "bash"
+    }
+
+    fn line(&self) -> CommandLine {
+        CommandLine(TRIAL.to_owned())
+    }
+
+    fn run<'a>(&'a self, cx: &'a RunContext<'a>) -> BoxFuture<'a, Result<(), ToolError>> {
+        let command = Command::new(vec![TRIAL.into()], TRIAL, self.folder.clone(), TRIAL_TIME);
+        Box::pin(async move { cx.run(&command, &|_, _| {}).await.map(drop) })
+    }
 }

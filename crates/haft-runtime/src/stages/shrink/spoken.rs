@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use haft_contract::dialect::{Dialect, Outcome};
-use haft_contract::error::{Next, ToolError};
+use haft_contract::error::{Next, Recovery, ToolError};
 use haft_contract::output::{Content, ToolOutput};
 use haft_contract::result::ToolResult;
 use serde_json::{Map, Value};
@@ -24,6 +24,7 @@ pub(super) struct Spoken<'a> {
     native: Option<String>,
     entry: Option<Arc<Entry>>,
     arguments: Value,
+    said: String,
 }
 
 impl<'a> Spoken<'a> {
@@ -35,7 +36,12 @@ impl<'a> Spoken<'a> {
         });
         let native = led_to.or_else(|| entry.clone()).map(|entry| entry.native_name().to_owned());
         cx.session.ground.redactor.redact_value(&mut arguments);
-        Some(Self { dialect, catalog, cx, tool, native, entry, arguments })
+        Some(Self { dialect, catalog, cx, tool, native, entry, arguments, said: String::new() })
+    }
+
+    /// Adds what haft says behind the output of a command.
+    pub(super) fn saying(self, said: Option<String>) -> Self {
+        Self { said: said.unwrap_or_default(), ..self }
     }
 
     /// Finds the failure that a tool of somebody else tells in its text.
@@ -53,31 +59,23 @@ impl<'a> Spoken<'a> {
     /// Puts the names and words of the dialect into an error.
     pub(super) fn reword(&self, error: &mut ToolError) {
         error.what = self.outward(&error.what);
-        let words = error.next.to_string();
-        let next = self.outward(&words);
-        if next != words {
-            error.next = Next::FixArguments(next);
-        }
-        error.about.recovery = error.about.recovery.iter().map(|call| self.recovery(call)).collect();
+        error.next.reword(|words| self.outward(words));
+        error.about.recovery.iter_mut().for_each(|recovery| self.reword_recovery(recovery));
         self.dialect.reword(error, &self.nothing_yet());
     }
 
-    /// Writes a call that may help, `"tool" {arguments}`, as it is made in the dialect.
-    fn recovery(&self, call: &str) -> String {
-        let parts = call.strip_prefix('"').and_then(|rest| rest.split_once("\" "));
-        let arguments = parts.and_then(|(_, arguments)| serde_json::from_str::<Map<String, Value>>(arguments).ok());
-        let entry = parts.and_then(|(tool, _)| {
-            // The name may have been put outward already.
-            let listed = self.catalog.list();
-            listed.into_iter().find(|entry| entry.native_name() == tool || entry.shown.name == tool)
-        });
-        let (Some(arguments), Some(entry)) = (arguments, entry) else { return call.to_owned() };
+    /// Writes a call that may help as it is made in the dialect.
+    fn reword_recovery(&self, recovery: &mut Recovery) {
+        let Recovery::Call { tool, arguments } = recovery else { return };
+        // The name is the shown one already.
+        let Some(entry) = self.catalog.list().into_iter().find(|entry| entry.shown.name == *tool) else { return };
         let shown = |name: String| {
             let outer = entry.way_in().and_then(|way| way.foreign.outward(&name)).map(str::to_owned);
             outer.unwrap_or(name)
         };
-        let arguments: Map<String, Value> = arguments.into_iter().map(|(name, value)| (shown(name), value)).collect();
-        self.dialect.call(&entry.shown.name, &Value::Object(arguments))
+        let arguments: Map<String, Value> =
+            std::mem::take(arguments).into_iter().map(|(name, value)| (shown(name), value)).collect();
+        *recovery = Recovery::Text(self.dialect.call(&entry.shown.name, &Value::Object(arguments)));
     }
 
     /// Writes what the model reads of the output.
@@ -108,7 +106,7 @@ impl<'a> Spoken<'a> {
 
     fn outcome<'o>(&'o self, text: &'o str, result: &'o ToolResult) -> Outcome<'o> {
         let (data, error, exit_code) = (result.data.as_ref(), result.error.as_ref(), result.exit_code);
-        Outcome { text, data, error, exit_code, ..self.nothing_yet() }
+        Outcome { text, said: &self.said, data, error, exit_code, ..self.nothing_yet() }
     }
 
     fn nothing_yet(&self) -> Outcome<'_> {
@@ -118,6 +116,7 @@ impl<'a> Spoken<'a> {
             native: self.native.as_deref(),
             arguments: &self.arguments,
             text: "",
+            said: "",
             data: None,
             error: None,
             exit_code: None,

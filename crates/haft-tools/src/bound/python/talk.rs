@@ -46,7 +46,13 @@ pub(super) enum Answer {
 /// Why a function did not answer.
 pub(super) enum Failure {
     /// The worker says so.
-    Said { kind: String, message: String, trace: String },
+    Said {
+        kind: String,
+        /// The type of the exception, where one was raised.
+        exception: String,
+        message: String,
+        trace: String,
+    },
     /// The function cannot take this call.
     Mismatch(ToolError),
 }
@@ -178,14 +184,20 @@ impl Talk<'_> {
 }
 
 impl Answer {
+    /// Returns whether the function failed because the sandbox let it not do something.
+    pub(super) fn is_not_permitted(&self) -> bool {
+        matches!(self, Answer::Failed(Failure::Said { exception, .. }) if exception == "PermissionError")
+    }
+
     fn read(mut message: Map<String, Value>) -> Self {
         let text = |value: Option<Value>| match value {
             Some(Value::String(text)) => text,
             _ => String::new(),
         };
         if let Some(Value::Object(mut failed)) = message.remove("failed") {
-            let [kind, message, trace] = ["kind", "message", "trace"].map(|name| text(failed.remove(name)));
-            return Answer::Failed(Failure::Said { kind, message, trace });
+            let fields = ["kind", "exception", "message", "trace"];
+            let [kind, exception, message, trace] = fields.map(|name| text(failed.remove(name)));
+            return Answer::Failed(Failure::Said { kind, exception, message, trace });
         }
         if let Some(description) = message.remove("description") {
             return Answer::Description(Description::read(&description));
@@ -200,13 +212,13 @@ impl Answer {
 impl Failure {
     /// Says it to the model; the trace is for the person.
     pub(super) fn into_error(self, tool: &str) -> ToolError {
-        let (kind, message, trace) = match self {
+        let (kind, exception, message, trace) = match self {
             Failure::Mismatch(error) => return error,
-            Failure::Said { kind, message, trace } => (kind, answer::sentence(&message), trace),
+            Failure::Said { kind, exception, message, trace } => (kind, exception, answer::sentence(&message), trace),
         };
         let failed = |next| ToolError::failed(format!("\"{tool}\" failed: {message}"), next);
         let error = match kind.as_str() {
-            "result" => failed(answer::defect()),
+            "result" => failed(answer::defect()).as_defect(),
             "arguments" => {
                 let what = format!("\"{tool}\" cannot take this: {message}");
                 ToolError::new(ErrorKind::BadArguments, what, answer::read_and_change())
@@ -220,6 +232,7 @@ impl Failure {
                 let what = format!("\"{tool}\" needs more memory than there is for it: {message}");
                 ToolError::failed(what, Next::FixArguments("ask for less in one call".into()))
             }
+            _ if answer::is_slip(&exception) => failed(answer::read_and_change()).as_defect(),
             _ => failed(answer::read_and_change()),
         };
         if trace.is_empty() { error } else { error.with_detail(trace) }

@@ -1,4 +1,4 @@
-//! What came of a command, taken apart again: its streams, and what was said beside them.
+//! What came of a command, for voices: its streams, its exit code, and what haft says beside them.
 
 use haft_contract::dialect::Outcome;
 use serde_json::Value;
@@ -11,11 +11,11 @@ pub(super) struct CommandTold<'a> {
     /// Nothing when it was ended.
     pub(super) exit_code: Option<i64>,
     /// Lines in brackets, and what differs where it was only tried; without the exit code.
-    pub(super) said: String,
+    pub(super) said: &'a str,
 }
 
 impl<'a> CommandTold<'a> {
-    /// Takes the outcome of `bash` apart; nothing when no command was run.
+    /// Takes the facts of `bash` from an outcome; nothing when no command was run.
     pub(super) fn of(outcome: &Outcome<'a>) -> Option<Self> {
         if outcome.native != Some("bash") {
             return None;
@@ -25,7 +25,7 @@ impl<'a> CommandTold<'a> {
         let (out, err) = (text_of("stdout"), text_of("stderr"));
         let command = outcome.arguments.get("command").and_then(Value::as_str).unwrap_or_default();
         let exit_code = data.get("exit_code").and_then(Value::as_i64);
-        Some(Self { command, out, err, exit_code, said: said(outcome.text, data, (out, err)) })
+        Some(Self { command, out, err, exit_code, said: outcome.said })
     }
 
     /// Returns the exit code; a command that was ended has -1.
@@ -43,23 +43,4 @@ impl<'a> CommandTold<'a> {
 pub(super) fn with_line_end(text: &str) -> String {
     let gap = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
     format!("{text}{gap}")
-}
-
-/// Returns what stands behind the streams in the native text.
-fn said(text: &str, data: &Value, (out, err): (&str, &str)) -> String {
-    let label = if err.is_empty() { "" } else { "[stderr]\n" };
-    let printed = format!("{}{label}{}", with_line_end(out), with_line_end(err));
-    let printed = if printed.is_empty() { "(no output)\n".to_owned() } else { printed };
-    let said = match text.strip_prefix(&printed) {
-        Some(said) => said.to_owned(),
-        // The streams are cut differently where they are data.
-        None => {
-            let notes = data.get("notes").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-            notes.map(|note| format!("[{note}]\n")).collect()
-        }
-    };
-    match said.strip_prefix("[exit code ").and_then(|rest| rest.split_once('\n')) {
-        Some((_, rest)) => rest.to_owned(),
-        None => said,
-    }
 }

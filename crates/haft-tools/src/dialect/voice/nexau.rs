@@ -17,7 +17,7 @@ impl Voice for Nexau {
         let printed = with_line_end(told.out) + &with_line_end(told.err);
         let printed = if printed.is_empty() { "(empty)\n".to_owned() } else { printed };
         let code = told.failing_code().map(|code| format!("Error: {}\nExit Code: {code}\n", ended(code)));
-        Some(printed + &code.unwrap_or_default() + &told.said)
+        Some(printed + &code.unwrap_or_default() + told.said)
     }
 
     fn error(&self, error: &ToolError, happened: Option<&str>, _outcome: &Outcome<'_>) -> String {
@@ -54,7 +54,7 @@ impl Voice for Nexau {
 /// The type of an error: the original has more than one where the same went wrong with something else.
 fn code(error: &ToolError, outcome: &Outcome<'_>) -> &'static str {
     // A pattern is judged by those who search, an argument by its schema, which names the place.
-    let is_pattern = outcome.native == Some("grep") && !error.what.contains("$.");
+    let is_pattern = outcome.native == Some("grep") && error.about.argument.is_none();
     match (error.kind, error.about.operation) {
         (ErrorKind::IsFolder, Some(Operation::Write)) => "TARGET_IS_DIRECTORY",
         (ErrorKind::Io, Some(Operation::Read | Operation::Access | Operation::Decode)) => "READ_ERROR",

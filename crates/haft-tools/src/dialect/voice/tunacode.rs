@@ -64,7 +64,8 @@ impl Voice for Tunacode {
             fields.insert("original_error".to_owned(), source.to_string().into());
         }
         if !error.about.recovery.is_empty() {
-            fields.insert("recovery_commands".to_owned(), error.about.recovery.clone().into());
+            let recovery: Vec<String> = error.about.recovery.iter().map(ToString::to_string).collect();
+            fields.insert("recovery_commands".to_owned(), recovery.into());
         }
         Some(Value::Object(fields))
     }

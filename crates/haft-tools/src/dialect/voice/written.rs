@@ -110,7 +110,7 @@ impl Voice for Written {
             "out" => with_line_end(told.out),
             "err" => with_line_end(told.err),
             "code" => told.exit_code.map_or_else(|| "none".to_owned(), |code| code.to_string()),
-            "said" => told.said.clone(),
+            "said" => told.said.to_owned(),
             "command" => told.command.to_owned(),
             _ => outcome.tool.to_owned(),
         }))

@@ -20,7 +20,7 @@ impl Voice for Wyrm {
         let printed = labelled("stdout", told.out) + &labelled("stderr", told.err);
         let printed = if printed.is_empty() { "(no output)\n".to_owned() } else { printed };
         let code = failing(&told).map_or_else(String::new, |words| words + "\n");
-        Some(printed + &code + &told.said)
+        Some(printed + &code + told.said)
     }
 
     fn error(&self, error: &ToolError, happened: Option<&str>, _outcome: &Outcome<'_>) -> String {

@@ -142,6 +142,7 @@ impl Settling<'_> {
         self.note_trees(&trees, &mut settled);
         self.note_moves(&moves, &mut settled);
         settled.notes.extend(told::of_judged(self, &judged, &kept));
+        settled.undeclared = told::undeclared(self, &judged);
         settled.notes.extend(blank_in_git);
         Ok(settled)
     }

@@ -47,6 +47,7 @@ impl Settling<'_> {
         settled.folders.extend(folders(&judged).into_iter().map(folder));
         settled.changes.sort_by_cached_key(|change| Importance::of(&change.into()));
         settled.notes = told::of_judged(self, &judged, &[]);
+        settled.undeclared = told::undeclared(self, &judged);
         Ok(settled)
     }
 }

@@ -22,16 +22,9 @@ const MOST_FOLDERS: usize = 5;
 /// Says what was not brought in.
 pub(super) fn of_judged(settling: &Settling<'_>, judged: &Judged, kept: &[(Spot, Found)]) -> Vec<String> {
     let name = |spot: &Spot| settling.target(spot, Extent::Entry).to_string();
-    let mut left_out: Vec<&(Spot, LeftOut)> =
-        judged.left_out.iter().filter(|(spot, _)| !is_of_samples(spot, judged)).collect();
-    left_out.sort();
     let mut groups: BTreeMap<LeftOut, Vec<String>> = BTreeMap::new();
-    for (index, (spot, why)) in left_out.iter().enumerate() {
-        // What is in a folder stands for it.
-        let is_named_below = left_out.get(index + 1).is_some_and(|(next, other)| why == other && spot.holds(next));
-        if !is_named_below {
-            groups.entry(*why).or_default().push(name(spot));
-        }
+    for (spot, why) in left_out(judged) {
+        groups.entry(*why).or_default().push(name(spot));
     }
     let mut notes: Vec<String> = groups.iter().map(|(why, names)| of_left_out(*why, &listed(names))).collect();
     let clashes: HashMap<&Spot, Option<Clash>> =
@@ -66,6 +59,24 @@ pub(super) fn of_judged(settling: &Settling<'_>, judged: &Judged, kept: &[(Spot,
         );
     }
     notes
+}
+
+/// Returns what was not kept because the tool had not said that it would change it.
+pub(super) fn undeclared(settling: &Settling<'_>, judged: &Judged) -> Vec<Target> {
+    let not_said = left_out(judged).into_iter().filter(|(_, why)| *why == LeftOut::NotSaid);
+    not_said.map(|(spot, _)| settling.target(spot, Extent::Entry)).collect()
+}
+
+/// Returns what was left out. What is in a folder stands for it.
+fn left_out(judged: &Judged) -> Vec<&(Spot, LeftOut)> {
+    let mut left_out: Vec<&(Spot, LeftOut)> =
+        judged.left_out.iter().filter(|(spot, _)| !is_of_samples(spot, judged)).collect();
+    left_out.sort();
+    let is_named_below = |index: usize, (spot, why): &(Spot, LeftOut)| {
+        left_out.get(index + 1).is_some_and(|(next, other)| why == other && spot.holds(next))
+    };
+    let named = left_out.iter().enumerate().filter(|(index, left)| !is_named_below(*index, left));
+    named.map(|(_, left)| *left).collect()
 }
 
 /// Returns whether it is one of git's own examples of hooks, or the folder that holds only those.

@@ -132,7 +132,7 @@ fn parts(explained: &Explained, width: usize) -> Vec<ShownLine> {
 }
 
 fn says_little(part: &JudgedPart) -> bool {
-    let is_plain = part.does == "list ." || part.sort == EffectSort::CommandPrints;
+    let is_plain = part.lists_workspace || part.sort == EffectSort::CommandPrints;
     is_plain && part.ruling.decision == Decision::Allow
 }
 

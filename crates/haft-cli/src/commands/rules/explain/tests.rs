@@ -23,7 +23,7 @@ fn explained(command: &str, parts: &[(&str, &str, Decision, &str)]) -> Explained
             let from = command.find(text).expect("the part is in the command");
             let ruling = ruling(*decision, rule, &format!("It would {does}."));
             let sort = EffectSort::Dangerous(Danger::DownloadedCode);
-            JudgedPart { does: (*does).to_owned(), part: from..from + text.len(), sort, ruling }
+            JudgedPart { does: (*does).to_owned(), lists_workspace: false, part: from..from + text.len(), sort, ruling }
         })
         .collect();
     let ruling = parts.iter().map(|part| part.ruling.clone()).reduce(Ruling::stricter).expect("there is a part");

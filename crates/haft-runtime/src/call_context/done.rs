@@ -1,0 +1,93 @@
+//! What a call did, as the doors noted it under its permit.
+
+use std::collections::HashSet;
+
+use haft_contract::change_summary::KindCounts;
+use haft_contract::door::{Receipt, RunFacts};
+use haft_contract::effect::{Change, Effect};
+use haft_contract::path::Target;
+use haft_contract::process::Level;
+use haft_contract::result::Did;
+
+use super::CallContext;
+use crate::stage::Stage;
+
+impl CallContext<'_> {
+    /// Returns how many files of each kind the doors changed; nothing where they changed none.
+    pub(crate) fn changes(&self) -> Option<KindCounts> {
+        let mut counts = KindCounts::default();
+        for receipt in self.receipts() {
+            match receipt {
+                Receipt::Changed(_, Change::Remove) => counts.removed += 1,
+                Receipt::Changed(_, Change::Replace) => counts.changed += 1,
+                Receipt::Changed(_, Change::Create) => counts.created += 1,
+                Receipt::Read(..) | Receipt::Ran { .. } | Receipt::Exited(_) | Receipt::Sent(_) => {}
+            }
+        }
+        (counts != KindCounts::default()).then_some(counts)
+    }
+
+    /// Returns what the doors say was done; what was given up in the middle is not known.
+    pub(crate) fn did(&self) -> Did {
+        let (abandoned, effects) = self.note(|notes| (notes.abandoned, notes.effects.clone().unwrap_or_default()));
+        let receipts = self.receipts();
+        let is_unseen =
+            |receipt: &Receipt| matches!(receipt, Receipt::Ran { uncovered: Some(_), .. } | Receipt::Sent(_));
+        if abandoned && effects.iter().any(Effect::changes) || receipts.iter().any(is_unseen) {
+            return Did::Unknown(effects);
+        }
+        let files = changed_in(&receipts);
+        if files.is_empty() {
+            return Did::Nothing;
+        }
+        let change_set = self.permit.get().and_then(|permit| permit.receipts().change_set());
+        Did::Changed { change_set, files }
+    }
+
+    /// Returns what was done by a call that failed: what no door sees may have happened once it had begun.
+    pub(crate) fn did_of_failure(&self) -> Did {
+        let effects = self.note(|notes| notes.effects.clone().unwrap_or_default());
+        let is_unseen = |effect: &Effect| effect.changes() && !effect.is_noted();
+        match self.did() {
+            Did::Nothing if self.stage() >= Stage::Execute && effects.iter().any(is_unseen) => Did::Unknown(effects),
+            did => did,
+        }
+    }
+
+    /// Returns the exit status of the last command that was run.
+    pub(crate) fn exit_code(&self) -> Option<i32> {
+        self.receipts().iter().rev().find_map(|receipt| match receipt {
+            Receipt::Exited(status) => Some(*status),
+            Receipt::Read(..) | Receipt::Changed(..) | Receipt::Ran { .. } | Receipt::Sent(_) => None,
+        })
+    }
+
+    /// Returns what is known of the commands that have ended.
+    pub(crate) fn run_facts(&self) -> RunFacts {
+        self.permit.get().map(|permit| permit.receipts().run_facts()).unwrap_or_default()
+    }
+
+    /// Returns how strongly commands were confined: the weakest counts.
+    pub(crate) fn sandbox(&self) -> Option<Level> {
+        let level = |receipt: &Receipt| match receipt {
+            Receipt::Ran { level, .. } => Some(*level),
+            Receipt::Read(..) | Receipt::Changed(..) | Receipt::Exited(_) | Receipt::Sent(_) => None,
+        };
+        self.receipts().iter().filter_map(level).min()
+    }
+
+    /// Returns what the doors noted.
+    pub(crate) fn receipts(&self) -> Vec<Receipt> {
+        self.permit.get().map(|permit| permit.receipts().so_far()).unwrap_or_default()
+    }
+}
+
+/// Returns the files that were changed, each once.
+pub(super) fn changed_in(receipts: &[Receipt]) -> Vec<Target> {
+    let changed = receipts.iter().filter_map(|receipt| match receipt {
+        Receipt::Changed(target, _) => Some(target),
+        Receipt::Read(..) | Receipt::Ran { .. } | Receipt::Exited(_) | Receipt::Sent(_) => None,
+    });
+    let mut seen = HashSet::new();
+    changed.filter(|target| seen.insert(*target)).cloned().collect()
+}
