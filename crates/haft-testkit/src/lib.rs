@@ -12,6 +12,7 @@ pub mod everyday;
 pub mod file_tools;
 pub mod mutator;
 pub mod parted;
+pub mod require;
 pub mod sample;
 pub mod scene;
 pub mod scripted_model;
