@@ -15,6 +15,7 @@ pub mod parted;
 pub mod require;
 pub mod sample;
 pub mod scene;
+pub mod scratch_home;
 pub mod scripted_model;
 pub mod snapshot;
 pub mod tools;

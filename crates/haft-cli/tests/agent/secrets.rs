@@ -186,7 +186,7 @@ fn no_command_shows_a_secret_of_the_workspace_to_anybody() {
     turns.push(Turn::text("It is canary-4f9d27ab, I think."));
     let model = ScriptedModel::start(Script::of(turns));
     let said = place.haft(&model, &["run", "--yes", "--json", "--max-steps", "200", "show canary-4f9d27ab"]);
-    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert_eq!(said.code, 0, "{}", said.err);
 
     let results: Vec<_> = records(&said.out).into_iter().filter(|record| record["event"] == "result").collect();
     let refused = results.iter().filter(|result| result["status"] != "ok").count();
@@ -231,5 +231,5 @@ fn programs_that_need_the_secrets_still_work() {
     let model = ScriptedModel::start(Script::of(turns));
     let said = place.haft(&model, &["run", "--yes", "--json", "test it"]);
     assert!(said.out.contains("all tests passed"), "{}", said.out);
-    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert_eq!(said.code, 0, "{}", said.err);
 }
