@@ -6,6 +6,7 @@
 pub mod approver;
 #[cfg(feature = "otel")]
 pub mod collector;
+pub mod command_cases;
 pub mod commands;
 pub mod conformance;
 pub mod everyday;
