@@ -4,11 +4,12 @@ use std::io::Write;
 use std::process::Stdio;
 
 use haft_model::wire::Wire;
+use haft_testkit::scratch_home::{Said, records};
 use haft_testkit::scripted_model::{Expect, Script, ScriptedModel, Turn};
 use haft_testkit::snapshot;
 use serde_json::{Value, json};
 
-use crate::place::{Place, Said, records, said};
+use crate::place::{Place, said};
 
 const SCHEMA: &str = r#"{
   "type": "object",

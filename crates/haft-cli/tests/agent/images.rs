@@ -1,10 +1,11 @@
 //! Images that a model is shown by its tools, through the command.
 
 use haft_model::wire::Wire;
+use haft_testkit::scratch_home::{Said, records};
 use haft_testkit::scripted_model::{Expect, Fault, Script, ScriptedModel, Status, Turn};
 use serde_json::json;
 
-use crate::place::{Place, Said, records, said};
+use crate::place::{Place, said};
 
 const CONFIG: &str = "home/.config/haft/config.toml";
 const SEEN: &str = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAA";

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use haft_model::wire::Wire;
-use haft_testkit::scratch_home::ScratchHome;
-pub use haft_testkit::scratch_home::{Said, records};
+use haft_testkit::scratch_home::{Said, ScratchHome};
 use haft_testkit::scripted_model::ScriptedModel;
 use serde_json::Value;
 

@@ -5,10 +5,11 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use haft_model::wire::Wire;
+use haft_testkit::scratch_home::{Said, records};
 use haft_testkit::scripted_model::{Script, ScriptedModel, Turn};
 use serde_json::{Value, json};
 
-use crate::place::{Place, Said, records, said};
+use crate::place::{Place, said};
 
 /// Everything below a folder: names, modes, times and contents.
 fn everything(folder: &Path) -> BTreeMap<String, String> {

@@ -4,10 +4,11 @@ use std::io::Write;
 use std::process::Stdio;
 
 use haft_model::wire::Wire;
+use haft_testkit::scratch_home::Said;
 use haft_testkit::scripted_model::{Expect, Said as Spoken, Script, ScriptedModel, Turn};
 use serde_json::json;
 
-use crate::place::{Place, Said, said};
+use crate::place::{Place, said};
 
 fn ran(place: &Place, prompt: &str) {
     let look = Turn::call("read_file", json!({ "path": "a.txt" }));

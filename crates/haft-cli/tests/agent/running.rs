@@ -5,11 +5,12 @@ use std::os::unix::process::CommandExt;
 use std::process::Stdio;
 
 use haft_model::wire::Wire;
+use haft_testkit::scratch_home::{Said, records};
 use haft_testkit::scripted_model::{Expect, Fault, Said as Spoken, Script, ScriptedModel, Stop, Turn, Usage};
 use rustix::process::Signal;
 use serde_json::json;
 
-use crate::place::{KEY, Place, Said, records, said};
+use crate::place::{KEY, Place, said};
 
 fn write(name: &str) -> Turn {
     Turn::call("write_file", json!({ "path": name, "content": "new\n" }))

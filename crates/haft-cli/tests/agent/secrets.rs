@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::process::Command;
 
+use haft_testkit::scratch_home::records;
 use haft_testkit::scripted_model::{Script, ScriptedModel, Turn};
 use serde_json::json;
 
-use crate::place::{Place, records, said as said_by};
+use crate::place::{Place, said as said_by};
 
 /// Texts that must be found nowhere: of a file of variables, of a key, of a file of JSON, of an old version.
 const CANARIES: &[&str] = &[

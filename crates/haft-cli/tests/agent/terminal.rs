@@ -151,7 +151,7 @@ fn records_are_json_at_a_terminal_too() {
     let model = ScriptedModel::start(Script::of([Turn::text(text)]));
     let mut terminal = Terminal::start(&place, &model, &["run", "--json", "talk"]);
     assert_eq!(terminal.ends(), Some(0), "{}", terminal.seen);
-    let records = crate::place::records(&terminal.seen);
+    let records = haft_testkit::scratch_home::records(&terminal.seen);
     assert_eq!(records.last().expect("it says how it ended")["answer"], text);
     assert!(terminal.seen.contains("clear\\u009b2J turn\\u202e tag\\udb40\\udc41"), "{}", terminal.seen);
 }

@@ -1,10 +1,11 @@
 //! What flags and `config.toml` say about how a model is used, and what it costs.
 
 use haft_model::wire::Wire;
+use haft_testkit::scratch_home::{Said, records};
 use haft_testkit::scripted_model::{Script, ScriptedModel, Turn, Usage};
 use serde_json::{Value, json};
 
-use crate::place::{Place, Said, records, said};
+use crate::place::{Place, said};
 
 const CONFIG: &str = "home/.config/haft/config.toml";
 

@@ -4,11 +4,12 @@ use std::process::Command;
 
 use haft_model::wire::Wire;
 use haft_testkit::collector::{Answers, CollectedSpan, Collector};
+use haft_testkit::scratch_home::Said;
 use haft_testkit::scripted_model::{Fault, Script, ScriptedModel, Turn, Usage};
 use haft_testkit::snapshot;
 use serde_json::{Value, json};
 
-use crate::place::{KEY, Place, Said, said};
+use crate::place::{KEY, Place, said};
 
 const CONTENT: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
 

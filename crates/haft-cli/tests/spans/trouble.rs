@@ -5,9 +5,10 @@ use std::process::{Command, Stdio};
 
 use haft_model::wire::Wire;
 use haft_testkit::collector::{Answers, Collector};
+use haft_testkit::scratch_home::Said;
 use haft_testkit::scripted_model::{Script, ScriptedModel, Turn};
 
-use crate::place::{Place, Said, said};
+use crate::place::{Place, said};
 
 /// Runs haft with these variables, and a model that has only one thing to say.
 fn run_with(variables: &[(&str, &str)]) -> Said {
