@@ -9,6 +9,8 @@
 mod bad_trees;
 #[path = "tidy/coverage.rs"]
 mod coverage;
+#[path = "tidy/skips.rs"]
+mod skips;
 #[path = "tidy/tree.rs"]
 mod tree;
 
@@ -155,6 +157,11 @@ fn nothing_is_left_for_later() {
 #[test]
 fn no_test_waits_for_the_clock() {
     assert_tidy(&waits(&REPOSITORY));
+}
+
+#[test]
+fn a_test_that_is_skipped_says_so() {
+    assert_tidy(&skips::silent_skips(&REPOSITORY));
 }
 
 #[test]
