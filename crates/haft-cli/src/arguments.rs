@@ -25,7 +25,7 @@ use crate::notices::Stderr;
 
 /// The handle between a model and its tools.
 #[derive(Parser)]
-#[command(name = "haft", version, about, arg_required_else_help = false)]
+#[command(name = "haft", version = env!("HAFT_VERSION"), about, arg_required_else_help = false)]
 #[command(
     after_help = "Exit codes: 0 ok, 1 failed, 2 usage or configuration, 3 refused, 4 timed out, 130 interrupted."
 )]

@@ -9,6 +9,8 @@
 mod bad_trees;
 #[path = "tidy/coverage.rs"]
 mod coverage;
+#[path = "tidy/skips.rs"]
+mod skips;
 #[path = "tidy/tree.rs"]
 mod tree;
 
@@ -70,7 +72,9 @@ const ISSUING: [&str; 3] = [
 ];
 
 /// Crates with a `clippy.toml` of their own, and how the reasons begin that do not hold for them.
-const DOORS: [(&str, &[&str]); 5] = [
+const DOORS: [(&str, &[&str]); 6] = [
+    // Re-exports alone; its examples are programs of users.
+    ("haft", &["environment", "files", "processes", "terminal"]),
     ("haft-cli", &["terminal"]),
     ("haft-config", &["environment"]),
     // It opens what it mounts, and reads in /proc what runs.
@@ -153,6 +157,11 @@ fn nothing_is_left_for_later() {
 #[test]
 fn no_test_waits_for_the_clock() {
     assert_tidy(&waits(&REPOSITORY));
+}
+
+#[test]
+fn a_test_that_is_skipped_says_so() {
+    assert_tidy(&skips::silent_skips(&REPOSITORY));
 }
 
 #[test]

@@ -221,6 +221,46 @@ fn waiting_is_seen_in_every_kind_of_test_and_nowhere_else() {
 }
 
 #[test]
+fn a_test_that_returns_early_without_a_word_is_seen_however_it_does() {
+    let silent = [
+        "if !Path::new(\"/usr/bin/git\").exists() {\n        return;\n    }",
+        "let Some(git) = found() else { return };",
+        "if missing() {\n        println!(\"not tried\");\n        return;\n    }",
+        "if missing() {\n        return println!(\"not tried\");\n    }",
+        "for a in b {\n        let Ok(git) = a else { return };\n    }",
+        "for_all(&|a| {\n        if !a.has_room() {\n            return;\n        }\n    });",
+    ];
+    for (attribute, place) in [("#[test]\nfn", "src/a/tests.rs"), ("#[tokio::test]\nasync fn", "tests/a.rs")] {
+        let path = format!("crates/haft/{place}");
+        for body in silent {
+            let text = format!("{attribute} a_rule_holds() {{\n    {body}\n    assert!(true);\n}}\n");
+            let told = skips::silent_skips(&tree(&[(&path, &text)]));
+            assert!(told.len() == 1 && told[0].to_string().contains("a test returns early"), "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_test_that_asks_before_it_returns_is_in_order() {
+    let helper = "fn has_git() -> bool {\n    Need::Git.met(true)\n}\nfn ready() -> bool {\n    has_git()\n}\n";
+    let bodies = [
+        "if !Need::Git.met(is_there) {\n        return;\n    }",
+        "let Some(git) = Need::Git.found(git()) else { return };",
+        "if !place.has_git() {\n        return;\n    }",
+        "if !ready() {\n        return;\n    }",
+        "let Ok(orders) = std::env::var(\"ORDERS\") else { return };",
+        "let a = || {\n        return 1;\n    };",
+        "let mut a = |b| {\n        if b {\n            done += 1;\n            return;\n        }\n    };",
+    ];
+    for body in bodies {
+        let text = format!(
+            "{helper}#[test]\nfn a_rule_holds() {{\n    {body}\n}}\nfn other() {{\n    if a {{\n        return;\n    }}\n}}\n"
+        );
+        check(&skips::silent_skips(&tree(&[("crates/haft/tests/a.rs", &text)])), &[]);
+    }
+}
+
+#[test]
 fn a_file_of_cases_that_nobody_names_is_seen() {
     let files = [
         ("tests/cases/used.jsonl", ""),
