@@ -30,7 +30,9 @@ pub fn wrong_arrows(files: &[Source]) -> Vec<Offence> {
         drawn.get(*name).unwrap_or(&BTreeSet::new()).iter().ne(allowed.iter().filter(|used| *used != name))
     };
     let fix = "write the arrows that the tidy test has";
-    let offence = |name| page.offence(page.line_with("Arrows: "), format!("the arrows of {name} are not so"), fix);
+    let offence = |name| {
+        page.offence(page.line_with("Arrows: "), format!("the arrows of {name} are not those that are checked"), fix)
+    };
     CRATES.into_iter().filter(differs).map(offence).collect()
 }
 

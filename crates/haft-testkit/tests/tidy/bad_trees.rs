@@ -324,7 +324,7 @@ fn an_arrow_of_the_architecture_that_is_not_the_one_that_is_checked_is_seen() {
         architecture::wrong_arrows(&tree(&[("ARCHITECTURE.md", &page.replace(from, to))]))
     };
     let line = page.lines().position(|line| line.starts_with("Arrows: ")).expect("it draws them") + 1;
-    let of = |name: &str| format!("ARCHITECTURE.md:{line}: the arrows of {name} are not so");
+    let of = |name: &str| format!("ARCHITECTURE.md:{line}: the arrows of {name} are not those that are checked");
     check(&wrong("mcp → contract, host, net, runtime", "mcp → contract, net, runtime"), &[&of("haft-mcp")]);
     check(&wrong("haft → all but cli, testkit", "haft → all but cli"), &[&of("haft")]);
     check(&wrong("; cli → all;", ";"), &[&of("haft-cli")]);
