@@ -5,6 +5,8 @@
 //!
 //! Not here: what clippy can say (`clippy.toml`), and formatting (`rustfmt.toml`).
 
+#[path = "tidy/architecture.rs"]
+mod architecture;
 #[path = "tidy/bad_trees.rs"]
 mod bad_trees;
 #[path = "tidy/coverage.rs"]
@@ -177,6 +179,16 @@ fn every_tool_has_its_words_beside_it() {
 #[test]
 fn the_tests_and_files_that_the_coverage_names_exist() {
     assert_tidy(&coverage::broken_claims(&REPOSITORY));
+}
+
+#[test]
+fn the_paths_that_the_architecture_names_exist() {
+    assert_tidy(&architecture::broken_paths(&REPOSITORY));
+}
+
+#[test]
+fn the_architecture_draws_the_arrows_that_are_checked() {
+    assert_tidy(&architecture::wrong_arrows(&REPOSITORY));
 }
 
 #[test]

@@ -51,6 +51,9 @@ fn text(bytes: &[u8]) -> String {
 #[test]
 fn a_custom_tool_is_repaired_refused_and_run() {
     let out = text(&Place::new().run("custom_tool").stdout);
+    let guide = include_str!("../../../docs/guide/first-tool.md");
+    let shown = guide.split("```text\n").nth(1).and_then(|rest| rest.split("```").next()).expect("it shows the output");
+    assert!(out.starts_with(shown), "the guide shows:\n{shown}\nthe example prints:\n{out}");
     assert!(out.contains("\n2\n") && out.contains("[repaired json:"), "{out}");
     assert!(out.contains("/etc/passwd") && out.contains("outside the workspace"), "{out}");
 }

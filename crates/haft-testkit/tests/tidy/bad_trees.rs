@@ -300,6 +300,38 @@ fn a_name_in_the_coverage_behind_which_there_is_nothing_is_seen() {
 }
 
 #[test]
+fn a_path_in_the_architecture_behind_which_there_is_nothing_is_seen() {
+    let told = |page: &str| {
+        architecture::broken_paths(&tree(&[("crates/haft-net/src/a/b.rs", ""), ("ARCHITECTURE.md", page)]))
+    };
+    for right in
+        ["`b.rs`", "`a/b`", "`a/b.rs`", "`src/a/`", "`haft-net/src/a`", "`crates/haft-net/src/a/b.rs`", "`NAME.rs`"]
+    {
+        check(&told(right), &[]);
+    }
+    for wrong in ["c.rs", "a/c", "b/a.rs", "haft-net/a", "haft-ne/src/a"] {
+        let expected = format!("ARCHITECTURE.md:2: there is no file or folder {wrong}");
+        check(&told(&format!("in `a/b`\nand `{wrong}`")), &[&expected]);
+    }
+    check(&architecture::broken_paths(&[]), &["ARCHITECTURE.md:1: the file is gone"]);
+}
+
+#[test]
+fn an_arrow_of_the_architecture_that_is_not_the_one_that_is_checked_is_seen() {
+    let page = include_str!("../../../../ARCHITECTURE.md");
+    let wrong = |from: &str, to: &str| {
+        assert_eq!(page.matches(from).count(), 1, "{from}");
+        architecture::wrong_arrows(&tree(&[("ARCHITECTURE.md", &page.replace(from, to))]))
+    };
+    let line = page.lines().position(|line| line.starts_with("Arrows: ")).expect("it draws them") + 1;
+    let of = |name: &str| format!("ARCHITECTURE.md:{line}: the arrows of {name} are not those that are checked");
+    check(&wrong("mcp → contract, host, net, runtime", "mcp → contract, net, runtime"), &[&of("haft-mcp")]);
+    check(&wrong("haft → all but cli, testkit", "haft → all but cli"), &[&of("haft")]);
+    check(&wrong("; cli → all;", ";"), &[&of("haft-cli")]);
+    check(&wrong("contract → macros;", "contract → macros; macros → net;"), &[&of("haft-macros")]);
+}
+
+#[test]
 fn a_sum_of_the_coverage_that_is_not_that_of_its_rows_is_seen() {
     let rows =
         "| id | demand |\n|---|---|\n| X1 | a | — | not yet: b |\n| X2 | a | b | partly: c |\n| X3 | a | b | c |\n";
