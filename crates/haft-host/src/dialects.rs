@@ -67,7 +67,7 @@ fn unknown(name: &str, config: &Path, loaded: Option<&ProjectFiles>) -> String {
     let near = near.map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
     let place = config.join("dialects").join(format!("{name}.toml"));
     format!(
-        "there is no such dialect; choose one of {}{near}; a dialect of your own is in {}",
+        "there is no such dialect; choose one of {}{near}; or write your own in {}",
         all.join(", "),
         place.display()
     )
