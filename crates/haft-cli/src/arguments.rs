@@ -26,7 +26,7 @@ use crate::notices::Stderr;
 /// The handle between a model and its tools: checks every call, runs commands in a sandbox, and records changes so that
 /// you can undo them
 #[derive(Parser)]
-#[command(name = "haft", version, arg_required_else_help = false, max_term_width = 100)]
+#[command(name = "haft", version = env!("HAFT_VERSION"), arg_required_else_help = false, max_term_width = 100)]
 #[command(
     after_help = "Exit codes: 0 ok, 1 failed, 2 usage or configuration, 3 refused, 4 timed out, 130 interrupted."
 )]

@@ -66,47 +66,36 @@ mod written_rules;
 
 use std::path::Path;
 
-use assert_cmd::Command;
+use haft_testkit::require::Need;
+use haft_testkit::scratch_home::{Said, ScratchHome, said};
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
 /// A home and a workspace of their own for one test.
 struct Place {
-    folder: TempDir,
+    home: ScratchHome,
     /// What is in the environment beside the home.
     variables: Vec<(&'static str, &'static str)>,
 }
 
-/// What a command said.
-struct Said {
-    out: String,
-    err: String,
-    code: i32,
+impl std::ops::Deref for Place {
+    type Target = ScratchHome;
+
+    fn deref(&self) -> &ScratchHome {
+        &self.home
+    }
 }
 
 impl Place {
     fn new() -> Self {
-        let folder = tempfile::tempdir().expect("a temporary folder can be made");
-        std::fs::create_dir_all(folder.path().join("ws/src")).expect("folders can be made");
-        std::fs::write(folder.path().join("ws/src/main.rs"), "fn main() {}\n").expect("a file can be written");
-        Self { folder, variables: vec![("DEPLOY_TOKEN", "correct-horse-battery")] }
-    }
-
-    fn path(&self, name: &str) -> std::path::PathBuf {
-        self.folder.path().join(name)
+        let home = ScratchHome::new(env!("CARGO_BIN_EXE_haft"));
+        home.put("ws/src/main.rs", "fn main() {}\n");
+        Self { home, variables: vec![("DEPLOY_TOKEN", "correct-horse-battery")] }
     }
 
     fn haft(&self, arguments: &[&str], input: &str) -> Said {
-        let mut command = Command::cargo_bin("haft").expect("the binary is built");
-        command.env_clear().env("HOME", self.path("home")).env("TMPDIR", self.folder.path());
+        let mut command = self.command(arguments);
         command.envs(self.variables.iter().copied());
-        let output = command.current_dir(self.path("ws")).args(arguments).write_stdin(input).output();
-        let output = output.expect("the command runs");
-        Said {
-            out: String::from_utf8_lossy(&output.stdout).into_owned(),
-            err: String::from_utf8_lossy(&output.stderr).into_owned(),
-            code: output.status.code().expect("it was not killed"),
-        }
+        said(command, input)
     }
 
     fn lines(&self, input: &str) -> Vec<Value> {
@@ -215,10 +204,10 @@ fn an_answer_for_which_there_is_no_room_is_a_failure_and_no_mistake_of_whoever_t
     let place = Place::new();
     for arguments in [&["rules", "list"][..], &["tools"], &["call", "list_dir"]] {
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("it is always there");
-        let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("haft"));
-        command.env_clear().env("HOME", place.path("home")).current_dir(place.path("ws")).args(arguments);
-        let output = command.stdout(full).output().expect("the command runs");
-        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        let mut command = place.command(arguments);
+        command.stdout(full);
+        let said = said(command, "");
+        assert_eq!(said.code, 1, "{arguments:?}: {}", said.err);
     }
     assert_eq!(place.haft(&["-C", "gone", "rules", "list"], "").code, 2);
 }
@@ -369,9 +358,7 @@ fn the_doctor_says_how_a_tool_is_doing() {
 fn the_tour_makes_real_calls_and_leaves_nothing_behind() {
     let place = Place::new();
     std::fs::create_dir(place.path("tmp")).expect("a folder can be made");
-    let mut command = Command::cargo_bin("haft").expect("the binary is built");
-    command.env_clear().env("HOME", place.path("home")).env("TMPDIR", place.path("tmp")).arg("tour");
-    let output = command.output().expect("the command runs");
+    let output = place.command(&["tour"]).env("TMPDIR", place.path("tmp")).output().expect("the command runs");
     let told = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success());
     for expected in [
@@ -399,7 +386,7 @@ fn the_commands_of_the_tour_can_be_pasted() {
     for command in commands {
         // A shell passes on what the tour showed: for a call the name of the tool and one object, however it is quoted.
         let script = format!("haft() {{ printf '%s\\0' \"$@\"; }}\n{command}");
-        let output = Command::new("sh").arg("-c").arg(script).output().expect("a shell runs");
+        let output = std::process::Command::new("sh").arg("-c").arg(script).output().expect("a shell runs");
         let words = String::from_utf8(output.stdout).expect("it is text");
         let words: Vec<&str> = words.split_terminator('\0').collect();
         match words.as_slice() {
@@ -425,13 +412,7 @@ fn completions_are_printed_for_a_shell() {
 fn a_reader_that_goes_away_is_no_error() {
     use std::io::Read;
     let place = Place::new();
-    let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin("haft"))
-        .env("HOME", place.path("home"))
-        .args(["tools", "--json"])
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped())
-        .spawn()
-        .expect("the command runs");
+    let mut child = place.command(&["tools", "--json"]).spawn().expect("the command runs");
     drop(child.stdout.take());
     let mut err = String::new();
     child.stderr.take().expect("it is piped").read_to_string(&mut err).expect("it is text");
@@ -525,19 +506,13 @@ fn an_image_is_shown_as_an_image_when_it_is_named() {
 
 /// Writes a file of the workspace, with its folders.
 fn put(place: &Place, name: &str, text: &str) {
-    let path = place.path("ws").join(name);
-    std::fs::create_dir_all(path.parent().expect("it is in a folder")).expect("folders can be made");
-    std::fs::write(path, text).expect("a file can be written");
+    place.put(&format!("ws/{name}"), text);
 }
 
-/// Says whether a call of a Python function found an interpreter; where none did, that is said.
-#[expect(clippy::print_stdout, reason = "whoever reads the results of tests shall know what was not tried")]
+/// Returns whether a call of a Python function found an interpreter.
+#[track_caller]
 fn found_python(said: &Said) -> bool {
-    let is_there = !said.err.contains("There is no Python here");
-    if !is_there {
-        println!("there is no python3, so this was not tried");
-    }
-    is_there
+    Need::Python.met(!said.err.contains("There is no Python here"))
 }
 
 /// Checks a path that nobody trusts; returns what is printed, and the exit status.

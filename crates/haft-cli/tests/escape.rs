@@ -90,9 +90,8 @@ fn for_everybody(suite: &str, attempts: fn(&Cage) -> Vec<Attempt>) {
     let own_attempts = attempts(&own);
     try_all(&own, &own_attempts);
     try_one_as_written(&own, suite, &own_attempts);
-    match Cage::for_an_ordinary_user() {
-        Some(cage) => try_all(&cage, &attempts(&cage)),
-        None => println!("{suite}: not tried as another user, this one cannot become one"),
+    if let Some(cage) = Cage::for_an_ordinary_user() {
+        try_all(&cage, &attempts(&cage));
     }
 }
 

@@ -1,9 +1,5 @@
 //! `haft mcp serve` as clients meet it: one real server each, driven line by line over its pipes.
-#![expect(
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    reason = "a test lays out the folders that the command finds, and starts it"
-)]
+#![expect(clippy::disallowed_methods, reason = "a test lays out the folders that the command finds, and starts it")]
 
 #[path = "mcp/cases.rs"]
 mod cases;

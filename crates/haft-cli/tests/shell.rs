@@ -89,10 +89,9 @@ fn assert_named(name: &str, record: &Value, differing: &[String], has_names: &dy
 }
 
 fn all_taken_back(scripts: &[scripts::Script]) {
-    for_everybody("scripts", &|ground| {
+    for_everybody(&|ground| {
         for script in scripts {
             if script.command.contains("git ") && !ground.has_git() {
-                println!("{}: not tried, there is no git", script.name);
                 continue;
             }
             taken_back(&ground.another(), script);
@@ -117,7 +116,7 @@ fn what_a_script_does_to_many_files_is_named_and_taken_back_exactly() {
 
 #[test]
 fn what_a_command_plants_for_others_to_run_is_left_out_and_named() {
-    for_everybody("planted", &|ground| {
+    for_everybody(&|ground| {
         for (name, command) in scripts::PLANTED {
             let ground = ground.another();
             ground.lay_out("mkdir -p sub .git/hooks .vscode; echo '[core]' > .git/config; echo {} > .vscode/tasks.json; echo a > a");
@@ -140,7 +139,7 @@ fn what_a_command_plants_for_others_to_run_is_left_out_and_named() {
 
 #[test]
 fn trying_shows_the_difference_and_keeps_nothing() {
-    for_everybody("trying", &|ground| {
+    for_everybody(&|ground| {
         for flag in ["--try", "--plan"] {
             let ground = ground.another();
             ground.lay_out("mkdir src; echo old > src/a.txt; echo gone > b.txt; mkdir target .git; echo ref: refs/heads/main > .git/HEAD; echo target > .gitignore; echo k > target/kept");

@@ -85,6 +85,20 @@ pub enum RawArguments {
     Words(Vec<(String, String)>),
 }
 
+impl From<String> for RawArguments {
+    /// Takes the text as a model sent it.
+    fn from(text: String) -> Self {
+        RawArguments::Text(text)
+    }
+}
+
+impl From<&str> for RawArguments {
+    /// Takes the text as a model sent it.
+    fn from(text: &str) -> Self {
+        RawArguments::Text(text.to_owned())
+    }
+}
+
 impl From<Value> for RawArguments {
     /// Takes an object as it is; any other value as the text it would be.
     fn from(value: Value) -> Self {

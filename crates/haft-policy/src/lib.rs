@@ -12,6 +12,10 @@ pub mod grant;
 mod named;
 pub mod policy;
 pub mod reach;
+#[cfg(test)]
+#[path = "../../haft-testkit/src/require.rs"]
+#[expect(dead_code, reason = "other crates use the rest")]
+mod require;
 pub mod rule;
 pub mod rule_to_paste;
 pub mod rules;

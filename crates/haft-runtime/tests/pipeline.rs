@@ -16,8 +16,6 @@ mod conformance;
 mod events;
 #[path = "pipeline/grants.rs"]
 mod grants;
-#[path = "pipeline/guide.rs"]
-mod guide;
 #[path = "pipeline/hooks.rs"]
 mod hooks;
 #[path = "pipeline/inspecting.rs"]

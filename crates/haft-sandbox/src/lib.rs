@@ -25,6 +25,9 @@ mod private;
 mod programs;
 mod reached;
 mod refusal;
+#[cfg(test)]
+#[path = "../../haft-testkit/src/require.rs"]
+mod require;
 mod running;
 pub mod sandbox;
 mod source;

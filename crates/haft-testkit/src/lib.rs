@@ -6,14 +6,17 @@
 pub mod approver;
 #[cfg(feature = "otel")]
 pub mod collector;
+pub mod command_cases;
 pub mod commands;
 pub mod conformance;
 pub mod everyday;
 pub mod file_tools;
 pub mod mutator;
 pub mod parted;
+pub mod require;
 pub mod sample;
 pub mod scene;
+pub mod scratch_home;
 pub mod scripted_model;
 pub mod snapshot;
 pub mod tools;

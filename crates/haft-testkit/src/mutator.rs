@@ -13,38 +13,44 @@ pub mod dice;
 pub mod report;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use haft_tools::edit::{Count, Edit, fit};
 
+use corpus::Corpus;
 use dice::Dice;
 use report::Report;
 
 /// Tries a number of cases on the edit engine, spread evenly over all classes, and reports what became of them.
-pub fn report(seed: u64, cases: usize) -> Report {
-    report_on(seed, cases, |case| {
+pub fn report(corpus: &Corpus, seed: u64, cases: usize) -> Report {
+    report_on(corpus, (seed, cases), |case| {
         let sent = case.edits.iter();
         let edits: Vec<Edit<'_>> =
             sent.map(|sent| Edit { old: &sent.old, new: &sent.new, count: Count::Unique }).collect();
-        let fitted = fit(&case.before, &edits, case.file);
+        let fitted = fit(&case.before, &edits, &case.file);
         fitted.map(|fitted| fitted.apply(&case.before)).map_err(|miss| format!("{}\nNext: {}", miss.what, miss.next))
     })
 }
 
 /// Tries cases on any engine: it returns the text after the edits, or why it refuses them.
-pub fn report_on(seed: u64, cases: usize, engine: impl Fn(&Case) -> Result<String, String>) -> Report {
+pub fn report_on(
+    corpus: &Corpus,
+    (seed, cases): (u64, usize),
+    engine: impl Fn(&Case) -> Result<String, String>,
+) -> Report {
     let mut dice = Dice::new(seed);
     let mut report = Report::default();
     for class in Class::ALL.into_iter().cycle().take(cases) {
-        let case = case(&mut dice, class);
+        let case = case(corpus, &mut dice, class);
         report.note(&case, &engine(&case));
     }
     report
 }
 
 /// Makes one case of a class.
-pub fn case(dice: &mut Dice, class: Class) -> Case {
+pub fn case(corpus: &Corpus, dice: &mut Dice, class: Class) -> Case {
     loop {
-        if let Some(case) = damage::damaged(dice, class) {
+        if let Some(case) = damage::damaged(corpus, dice, class) {
             return case;
         }
     }
@@ -87,7 +93,7 @@ pub struct Case {
     /// What went wrong.
     pub class: Class,
     /// The file it was made from.
-    pub file: &'static str,
+    pub file: Arc<str>,
     /// The text of the file.
     pub before: String,
     /// Which of its lines are meant, counted from 0; of several edits, those of the first.

@@ -5,10 +5,14 @@
 //!
 //! Not here: what clippy can say (`clippy.toml`), and formatting (`rustfmt.toml`).
 
+#[path = "tidy/architecture.rs"]
+mod architecture;
 #[path = "tidy/bad_trees.rs"]
 mod bad_trees;
 #[path = "tidy/coverage.rs"]
 mod coverage;
+#[path = "tidy/skips.rs"]
+mod skips;
 #[path = "tidy/tree.rs"]
 mod tree;
 #[path = "tidy/wording.rs"]
@@ -72,7 +76,9 @@ const ISSUING: [&str; 3] = [
 ];
 
 /// Crates with a `clippy.toml` of their own, and how the reasons begin that do not hold for them.
-const DOORS: [(&str, &[&str]); 5] = [
+const DOORS: [(&str, &[&str]); 6] = [
+    // Re-exports alone; its examples are programs of users.
+    ("haft", &["environment", "files", "processes", "terminal"]),
     ("haft-cli", &["terminal"]),
     ("haft-config", &["environment"]),
     // It opens what it mounts, and reads in /proc what runs.
@@ -158,6 +164,11 @@ fn no_test_waits_for_the_clock() {
 }
 
 #[test]
+fn a_test_that_is_skipped_says_so() {
+    assert_tidy(&skips::silent_skips(&REPOSITORY));
+}
+
+#[test]
 fn every_file_of_cases_is_run() {
     assert_tidy(&unused_cases(&REPOSITORY));
 }
@@ -175,6 +186,16 @@ fn texts_are_in_the_words_of_a_manual_page() {
 #[test]
 fn the_tests_and_files_that_the_coverage_names_exist() {
     assert_tidy(&coverage::broken_claims(&REPOSITORY));
+}
+
+#[test]
+fn the_paths_that_the_architecture_names_exist() {
+    assert_tidy(&architecture::broken_paths(&REPOSITORY));
+}
+
+#[test]
+fn the_architecture_draws_the_arrows_that_are_checked() {
+    assert_tidy(&architecture::wrong_arrows(&REPOSITORY));
 }
 
 #[test]

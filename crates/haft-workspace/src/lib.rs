@@ -12,4 +12,8 @@ pub mod files;
 pub mod history;
 pub mod project;
 pub mod replica;
+#[cfg(test)]
+#[path = "../../haft-testkit/src/require.rs"]
+#[expect(dead_code, reason = "other crates use the rest")]
+mod require;
 pub mod state;

@@ -27,7 +27,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         "{\"path\": \"notes.txt\", \"word\": \"fi", // cut off inside a string: never completed
         "{\"path\": \"/etc/passwd\", \"word\": \"root\"}", // a rule refuses it
     ] {
-        println!("{sent}\n{}\n", toolbox.call("count_word", sent.to_owned()).await.text());
+        println!("{sent}\n{}\n", toolbox.call("count_word", sent).await.text());
     }
     Ok(())
 }

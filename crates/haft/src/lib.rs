@@ -30,7 +30,7 @@
 //! # std::fs::create_dir_all(&folder)?;
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 //! let toolbox = haft::Toolbox::builder().folder(&folder).state_folder(folder.join("state")).tool(Add).build()?;
-//! let result = toolbox.call("add", "{\"a\": 1, \"b\": 2}".to_owned()).await;
+//! let result = toolbox.call("add", "{\"a\": 1, \"b\": 2}").await;
 //! assert_eq!(result.text(), "3");
 //! # std::fs::remove_dir_all(&folder)?;
 //! # Ok(()) })

@@ -4,11 +4,12 @@ use std::io::Write;
 use std::process::Stdio;
 
 use haft_model::wire::Wire;
+use haft_testkit::scratch_home::{Said, records};
 use haft_testkit::scripted_model::{Expect, Script, ScriptedModel, Turn};
 use haft_testkit::snapshot;
 use serde_json::{Value, json};
 
-use crate::place::{Place, Said, records, said, said_of};
+use crate::place::{Place, said};
 
 const SCHEMA: &str = r#"{
   "type": "object",
@@ -41,7 +42,7 @@ fn stdout_is_the_checked_answer_and_nothing_else_in_every_form() {
     for wire in Wire::ALL {
         for answer in [r#"{"lines": 2}"#, "```json\n{\n  \"lines\": 2\n}\n```", "Here it is: {\"lines\": 2}"] {
             let said = ask(&place(), wire, [look(), Turn::text(answer)], &[]);
-            assert_eq!((said.out.as_str(), said.code), ("{\"lines\":2}\n", Some(0)), "{wire:?}: {}", said.err);
+            assert_eq!((said.out.as_str(), said.code), ("{\"lines\":2}\n", 0), "{wire:?}: {}", said.err);
         }
     }
 }
@@ -58,7 +59,7 @@ fn a_wrong_answer_is_told_with_its_place_and_may_be_mended_in_every_form() {
             Turn::text(r#"{"lines": 2}"#).expect(told(r#"$.lines: expected a whole number"#)),
         ];
         let said = ask(&place(), wire, turns, &[]);
-        assert_eq!((said.out.as_str(), said.code), ("{\"lines\":2}\n", Some(0)), "{wire:?}: {}", said.err);
+        assert_eq!((said.out.as_str(), said.code), ("{\"lines\":2}\n", 0), "{wire:?}: {}", said.err);
         assert!(said.err.contains("note: The answer does not fit the schema"), "{}", said.err);
     }
 }
@@ -70,7 +71,7 @@ fn a_model_that_does_not_manage_exits_1_with_its_last_words_on_stderr() {
         let place = place();
         let turns = ["One.", "Two.", long.as_str()].map(Turn::text);
         let said = ask(&place, wire, turns, &[]);
-        assert_eq!((said.out.as_str(), said.code), ("", Some(1)), "{}", said.err);
+        assert_eq!((said.out.as_str(), said.code), ("", 1), "{}", said.err);
         for words in [
             "The last reply of the model:\nTwo! zzz",
             "[… the rest is in the session …]",
@@ -85,11 +86,11 @@ fn a_model_that_does_not_manage_exits_1_with_its_last_words_on_stderr() {
         let next = ScriptedModel::start(Script::of([Turn::text("Hm."), Turn::text(r#"{"lines": 2}"#)]));
         let schema = place.path("ws/lines.json").display().to_string();
         let resumed = place.haft(&next, &["resume", "--output-schema", &schema, "once more"]);
-        assert_eq!((resumed.out.as_str(), resumed.code), ("{\"lines\":2}\n", Some(0)), "{}", resumed.err);
+        assert_eq!((resumed.out.as_str(), resumed.code), ("{\"lines\":2}\n", 0), "{}", resumed.err);
         // It belonged to that run.
         let free = ScriptedModel::start(Script::of([Turn::text("Hm.")]));
         let resumed = place.haft(&free, &["resume", "and in words?"]);
-        assert_eq!((resumed.out.as_str(), resumed.code), ("Hm.\n", Some(0)), "{}", resumed.err);
+        assert_eq!((resumed.out.as_str(), resumed.code), ("Hm.\n", 0), "{}", resumed.err);
         assert!(!free.requests()[0].conversation.instructions.contains("JSON Schema"));
     }
 }
@@ -98,7 +99,7 @@ fn a_model_that_does_not_manage_exits_1_with_its_last_words_on_stderr() {
 fn records_have_the_answer_as_a_value_beside_its_text() {
     let turns = [Turn::text("Two."), Turn::text("```json\n{\"lines\": 2,}\n```")];
     let said = ask(&place(), Wire::Anthropic, turns, &["--json"]);
-    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert_eq!(said.code, 0, "{}", said.err);
     let all = records(&said.out);
     let unfit: Vec<&Value> = all.iter().filter(|record| record["event"] == "unfit").collect();
     assert_eq!(unfit.len(), 1, "{}", said.out);
@@ -117,7 +118,7 @@ fn records_have_the_answer_as_a_value_beside_its_text() {
 #[test]
 fn other_ends_are_as_ever() {
     let said = ask(&place(), Wire::Chat, [look()], &["--max-steps", "1"]);
-    assert_eq!((said.out.as_str(), said.code), ("", Some(1)), "{}", said.err);
+    assert_eq!((said.out.as_str(), said.code), ("", 1), "{}", said.err);
     assert!(said.err.contains("Stopped after 1 step"), "{}", said.err);
 }
 
@@ -135,7 +136,7 @@ fn what_is_no_schema_is_said_before_anything_is_begun() {
         place.put(&format!("ws/{name}"), text);
         for command in ["run", "resume"] {
             let said = said(place.bare(&[command, "--output-schema", name, "x"]));
-            assert_eq!((said.out.as_str(), said.code), ("", Some(2)), "{name}: {}", said.err);
+            assert_eq!((said.out.as_str(), said.code), ("", 2), "{name}: {}", said.err);
             assert!(said.err.contains(why) && said.err.contains(name), "{name}: {}", said.err);
         }
     }
@@ -145,7 +146,7 @@ fn what_is_no_schema_is_said_before_anything_is_begun() {
         (SCHEMA, "takes the name of a file"),
     ] {
         let said = said(place.bare(&["run", "--output-schema", name, "x"]));
-        assert_eq!(said.code, Some(2), "{}", said.err);
+        assert_eq!(said.code, 2, "{}", said.err);
         assert!(said.err.contains(why), "{}", said.err);
     }
     assert_eq!(place.sessions().len(), 0);
@@ -158,8 +159,8 @@ fn a_schema_may_come_through_a_pipe() {
     let mut command = place.with(&model, Wire::Chat, &["run", "--output-schema", "/dev/stdin", "how long?"]);
     let mut child = command.stdin(Stdio::piped()).spawn().expect("it can be started");
     child.stdin.take().expect("it is piped").write_all(SCHEMA.as_bytes()).expect("it reads");
-    let said = said_of(child.wait_with_output().expect("it ends"));
-    assert_eq!((said.out.as_str(), said.code), ("{\"lines\":2}\n", Some(0)), "{}", said.err);
+    let said = Said::from(child.wait_with_output().expect("it ends"));
+    assert_eq!((said.out.as_str(), said.code), ("{\"lines\":2}\n", 0), "{}", said.err);
 }
 
 #[test]
@@ -205,6 +206,6 @@ fn a_schema_that_takes_for_ever_ends_the_run_with_a_word() {
     let model = ScriptedModel::start(Script::of([Turn::text(answer)]));
     let file = place.path("schema.json").display().to_string();
     let said = place.haft(&model, &["run", "--output-schema", &file, "x"]);
-    assert_eq!((said.code, said.out.as_str()), (Some(1), ""), "{}", said.err);
+    assert_eq!((said.code, said.out.as_str()), (1, ""), "{}", said.err);
     assert!(said.err.contains("checking whether it fits takes too long"), "{}", said.err);
 }

@@ -15,7 +15,7 @@ fn models(mut command: Command) -> Value {
         command.arg("--json");
         command
     });
-    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert_eq!(said.code, 0, "{}", said.err);
     assert!(!said.out.contains(KEY));
     serde_json::from_str(&said.out).expect("it is a record")
 }
@@ -33,7 +33,7 @@ fn flags_go_before_the_environment_and_that_before_the_file() {
         let mut command = place.bare(&["run", "x"]);
         command.args(flags).env("MY_SECRET_THING", KEY).envs(environment.iter().copied());
         let said = said(command);
-        assert_eq!(said.code, Some(0), "{}", said.err);
+        assert_eq!(said.code, 0, "{}", said.err);
     };
     run(&[], &[]);
     run(&[], &[("HAFT_MODEL", "of-environment"), ("HAFT_API_KEY", "another-key-of-mine")]);
@@ -51,7 +51,7 @@ fn a_key_of_a_provider_goes_to_nobody_else() {
     for wire in [Wire::Anthropic, Wire::Chat] {
         let mut command = place.bare(&["run", "x", "--model", "m", "--wire", wire.name(), "--base-url"]);
         command.arg(model.base_url(wire)).env("ANTHROPIC_API_KEY", KEY).env("OPENAI_API_KEY", KEY);
-        assert_eq!(said(command).code, Some(0));
+        assert_eq!(said(command).code, 0);
     }
     for asked in model.requests() {
         assert!(!format!("{:?}", asked.headers).contains(KEY), "{:?}", asked.headers);
@@ -67,7 +67,7 @@ fn the_key_of_the_file_is_not_for_the_model_of_another_provider() {
         let mut command = place.bare(&["run", "x", "--model", model, "--wire", wire]);
         command.env("MY_SECRET_THING", KEY);
         let said = said(command);
-        assert_eq!(said.code, Some(2), "{}", said.err);
+        assert_eq!(said.code, 2, "{}", said.err);
         assert!(said.err.contains(&format!("the key is missing: set {variable}")), "{}", said.err);
     }
     assert!(place.sessions().is_empty(), "nothing was begun");
@@ -86,7 +86,7 @@ fn the_server_that_the_file_names_answers_at_the_address_of_the_file() {
         let mut command = place.bare(&["run", "x"]);
         command.args(flags);
         let said = said(command);
-        assert_eq!(said.code, Some(0), "{}", said.err);
+        assert_eq!(said.code, 0, "{}", said.err);
     };
     file("");
     run(&[]);
@@ -97,7 +97,7 @@ fn the_server_that_the_file_names_answers_at_the_address_of_the_file() {
     assert_eq!(roles, ["system", "developer", "system"]);
     file("server = \"open-ai\"\n");
     let said = said(place.bare(&["run", "x"]));
-    assert_eq!(said.code, Some(2));
+    assert_eq!(said.code, 2);
     assert!(said.err.contains("config.toml:4: ") && said.err.contains("did you mean `openai`?"), "{}", said.err);
 }
 
@@ -115,10 +115,10 @@ fn a_file_of_keys_counts_only_where_nobody_else_can_read_it() {
     let run = || said(place.bare(&["run", "x", "--model", "m", "--base-url", &url]));
     mode(0o644);
     let refused = run();
-    assert_eq!(refused.code, Some(2));
+    assert_eq!(refused.code, 2);
     assert!(refused.err.contains("others may read it") && refused.err.contains("chmod 600"), "{}", refused.err);
     mode(0o600);
-    assert_eq!(run().code, Some(0));
+    assert_eq!(run().code, 0);
     assert_eq!(model.requests()[0].header("authorization"), Some(format!("Bearer {KEY}").as_str()));
 }
 
@@ -129,7 +129,7 @@ fn what_is_missing_is_said_with_what_to_set() {
         let mut command = place.bare(arguments);
         command.envs(environment.iter().copied());
         let said = said(command);
-        assert_eq!(said.code, Some(2), "{}", said.err);
+        assert_eq!(said.code, 2, "{}", said.err);
         assert!(!said.err.contains(KEY), "{}", said.err);
         said.err
     };
@@ -156,7 +156,7 @@ fn what_cannot_be_used_is_found_when_the_model_is_chosen() {
     let place = Place::new();
     let told = |model: &str, url: &str| {
         let said = said(place.bare(&["run", "x", "--model", model, "--base-url", url]));
-        assert_eq!(said.code, Some(2), "{url}: {}", said.err);
+        assert_eq!(said.code, 2, "{url}: {}", said.err);
         said.err
     };
     for (url, why) in [
@@ -176,7 +176,7 @@ fn what_cannot_be_used_is_found_when_the_model_is_chosen() {
     let model = ScriptedModel::start(Script::of([Turn::text("1")]));
     let url = model.base_url(Wire::Chat).replace("http://", "HTTP://");
     let said = said(place.bare(&["run", "x", "--model", "m", "--base-url", &url]));
-    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert_eq!(said.code, 0, "{}", said.err);
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn a_key_in_the_place_of_its_name_is_not_repeated() {
         let config = format!("[model]\nname = \"m\"\nbase_url = \"http://127.0.0.1:9/v1\"\nkey_env = \"{key_env}\"\n");
         place.put("home/.config/haft/config.toml", &config);
         let said = said(place.bare(&["run", "x"]));
-        assert_eq!(said.code, Some(2), "{}", said.err);
+        assert_eq!(said.code, 2, "{}", said.err);
         assert!(said.err.contains(told) && !said.err.contains("anary"), "{}", said.err);
     }
 }
@@ -211,7 +211,7 @@ fn a_variable_that_is_no_text_is_not_taken_for_none() {
         let mut command = place.bare(arguments);
         command.env(name, std::ffi::OsStr::from_bytes(b"sk-canary\xff"));
         let said = said(command);
-        assert_eq!(said.code, Some(2), "{name}: {}", said.err);
+        assert_eq!(said.code, 2, "{name}: {}", said.err);
         let told = format!("haft: {name} is set, but not to text in UTF-8; set it again, or unset it\n");
         assert_eq!(said.err, told);
     }
@@ -233,7 +233,7 @@ fn a_proxy_that_nobody_can_go_through_is_said_before_anything_is_begun() {
         let told = format!(
             "haft: http_proxy is not the address of a proxy: {why}; give it as http://HOST:PORT, or unset it\n"
         );
-        assert_eq!((said.code, said.err), (Some(2), told), "{address}");
+        assert_eq!((said.code, said.err), (2, told), "{address}");
     }
     assert!(place.sessions().is_empty(), "nothing was begun");
 }

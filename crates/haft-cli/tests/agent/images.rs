@@ -1,10 +1,11 @@
 //! Images that a model is shown by its tools, through the command.
 
 use haft_model::wire::Wire;
+use haft_testkit::scratch_home::{Said, records};
 use haft_testkit::scripted_model::{Expect, Fault, Script, ScriptedModel, Status, Turn};
 use serde_json::json;
 
-use crate::place::{Place, Said, records, said};
+use crate::place::{Place, said};
 
 const CONFIG: &str = "home/.config/haft/config.toml";
 const SEEN: &str = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAA";
@@ -32,7 +33,7 @@ fn not_shown(why: &str) -> Expect {
 
 fn run(place: &Place, wire: Wire, model: &ScriptedModel) -> Said {
     let said = said(place.with(model, wire, &["run", "--json", "what is on the logo?"]));
-    assert_eq!(said.code, Some(0), "{wire:?}: {}{}", said.out, said.err);
+    assert_eq!(said.code, 0, "{wire:?}: {}{}", said.out, said.err);
     said
 }
 
@@ -57,7 +58,7 @@ fn a_model_sees_what_it_reads_in_each_form_and_still_when_it_is_taken_up_again()
         for wire in Wire::ALL {
             let again = ScriptedModel::start(Script::of([Turn::text("Still nothing.").expect(images(1))]));
             let resumed = said(place.with(&again, wire, &["resume", "and now?"]));
-            assert_eq!((resumed.out.as_str(), resumed.code), ("Still nothing.\n", Some(0)), "{}", resumed.err);
+            assert_eq!((resumed.out.as_str(), resumed.code), ("Still nothing.\n", 0), "{}", resumed.err);
             assert_eq!(again.requests()[0].conversation.images, shown, "{wire:?}");
         }
     }
@@ -85,7 +86,7 @@ fn who_takes_no_images_is_asked_again_without_once() {
         // On disk it is whole, for a model that sees.
         let sees = ScriptedModel::start(Script::of([Turn::text("A logo.").expect(images(2))]));
         let resumed = said(place.with(&sees, wire, &["resume", "and you?"]));
-        assert_eq!((resumed.out.as_str(), resumed.code), ("A logo.\n", Some(0)), "{}", resumed.err);
+        assert_eq!((resumed.out.as_str(), resumed.code), ("A logo.\n", 0), "{}", resumed.err);
     }
 }
 
@@ -106,7 +107,7 @@ fn images_can_be_turned_off() {
     place.put(CONFIG, "[model]\nimages = \"no\"\n");
     let model = ScriptedModel::start(Script::of([]));
     let wrong = said(place.with(&model, Wire::Chat, &["run", "look"]));
-    assert_eq!(wrong.code, Some(2), "{}", wrong.err);
+    assert_eq!(wrong.code, 2, "{}", wrong.err);
 }
 
 #[test]
@@ -116,5 +117,5 @@ fn a_session_with_images_is_replayed() {
     run(&place, Wire::Chat, &model);
     let id = place.sessions()[0]["id"].as_str().expect("it has a name").to_owned();
     let replayed = said(place.bare(&["replay", &id]));
-    assert_eq!(replayed.code, Some(0), "{}{}", replayed.out, replayed.err);
+    assert_eq!(replayed.code, 0, "{}{}", replayed.out, replayed.err);
 }

@@ -76,7 +76,7 @@ fn kill_many(wire: Wire, seed: u64) {
         let model = ScriptedModel::start(Script::of([Turn::text("I see.")]));
         let resumed = crate::place::said(place.with(&model, wire, &["resume", "--yes", "where are we?"]));
         // A request that no provider would take makes the model fail when it is dropped.
-        assert_eq!((resumed.out.as_str(), resumed.code), ("I see.\n", Some(0)), "{}", resumed.err);
+        assert_eq!((resumed.out.as_str(), resumed.code), ("I see.\n", 0), "{}", resumed.err);
         assert_eq!(self::marks(&place), marks, "taking up a session does nothing by itself");
         let open = judge(&model.requests()[0], &marks);
         assert!(open > 0 || !resumed.err.contains("it may have happened"), "{}", resumed.err);
@@ -116,7 +116,7 @@ fn kill_one(place: &Place, (wire, round): (Wire, u64), arguments: &[&str], dice:
 fn marks(place: &Place) -> HashMap<String, usize> {
     // Whoever was killed in the middle of a change is cleaned up after by the next one to come.
     let log = crate::place::said(place.bare(&["log"]));
-    assert_eq!(log.code, Some(0), "{}", log.err);
+    assert_eq!(log.code, 0, "{}", log.err);
     let entries = std::fs::read_dir(place.path("ws")).expect("it is there").map(|entry| entry.expect("it can be read"));
     let named = entries.map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry.path()));
     let marked = named.filter(|(name, _)| name.starts_with("file") || name.starts_with("bash"));

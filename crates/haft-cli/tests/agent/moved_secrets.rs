@@ -45,7 +45,7 @@ fn what_was_in_a_secret_file_is_hidden_by_a_later_process_too() {
         for script in *moves {
             place.put("ws/move.sh", script);
             let said = said_by(place.bare(&["call", "bash", "command=sh move.sh", "--yes"]));
-            assert_eq!(said.code, Some(0), "{script}: {}{}", said.out, said.err);
+            assert_eq!(said.code, 0, "{script}: {}{}", said.out, said.err);
         }
         let moved = std::fs::read_to_string(place.path("ws/x.txt")).expect("it is there");
         assert!(moved.contains(CANARY), "{moves:?}");

@@ -1,45 +1,35 @@
 //! A home, a workspace and a model of their own for one test.
 
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 use haft_model::wire::Wire;
+use haft_testkit::scratch_home::{Said, ScratchHome};
 use haft_testkit::scripted_model::ScriptedModel;
 use serde_json::Value;
-use tempfile::TempDir;
 
 /// A key that must be found nowhere.
 pub const KEY: &str = "sk-canary-4711-never-shown";
 
 /// A home and a workspace.
 pub struct Place {
-    pub folder: TempDir,
+    home: ScratchHome,
 }
 
-/// What a command said.
-#[derive(Debug)]
-pub struct Said {
-    pub out: String,
-    pub err: String,
-    pub code: Option<i32>,
+impl std::ops::Deref for Place {
+    type Target = ScratchHome;
+
+    fn deref(&self) -> &ScratchHome {
+        &self.home
+    }
 }
 
 impl Place {
     pub fn new() -> Self {
-        let folder = tempfile::tempdir().expect("a temporary folder can be made");
-        std::fs::create_dir_all(folder.path().join("ws")).expect("folders can be made");
-        std::fs::write(folder.path().join("ws/a.txt"), "one\ntwo\n").expect("a file can be written");
-        Self { folder }
-    }
-
-    pub fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    pub fn put(&self, name: &str, text: &str) {
-        let path = self.path(name);
-        std::fs::create_dir_all(path.parent().expect("it lies in the place")).expect("folders can be made");
-        std::fs::write(path, text).expect("a file can be written");
+        let path = std::env::var("PATH").unwrap_or_default();
+        let home = ScratchHome::new(env!("CARGO_BIN_EXE_haft")).with_variable("PATH", &path);
+        home.put("ws/a.txt", "one\ntwo\n");
+        Self { home }
     }
 
     pub fn has(&self, name: &str) -> bool {
@@ -48,11 +38,8 @@ impl Place {
 
     /// Returns the command with nothing in its environment but the home.
     pub fn bare(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(assert_cmd::cargo::cargo_bin("haft"));
-        command.env_clear().env("HOME", self.path("home")).env("TMPDIR", self.folder.path());
-        command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
-        command.current_dir(self.path("ws")).args(arguments);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut command = self.command(arguments);
+        command.stdin(Stdio::null());
         command
     }
 
@@ -89,18 +76,5 @@ impl Place {
 
 /// Runs a command to its end.
 pub fn said(mut command: Command) -> Said {
-    said_of(command.output().expect("the command runs"))
-}
-
-pub fn said_of(output: Output) -> Said {
-    Said {
-        out: String::from_utf8_lossy(&output.stdout).into_owned(),
-        err: String::from_utf8_lossy(&output.stderr).into_owned(),
-        code: output.status.code(),
-    }
-}
-
-/// Reads lines of records.
-pub fn records(out: &str) -> Vec<Value> {
-    out.lines().map(|line| serde_json::from_str(line).expect("every line is a record")).collect()
+    command.output().expect("the command runs").into()
 }

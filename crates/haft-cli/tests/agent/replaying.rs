@@ -5,10 +5,11 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use haft_model::wire::Wire;
+use haft_testkit::scratch_home::{Said, records};
 use haft_testkit::scripted_model::{Script, ScriptedModel, Turn};
 use serde_json::{Value, json};
 
-use crate::place::{Place, Said, records, said, said_of};
+use crate::place::{Place, said};
 
 /// Everything below a folder: names, modes, times and contents.
 fn everything(folder: &Path) -> BTreeMap<String, String> {
@@ -34,7 +35,7 @@ fn everything(folder: &Path) -> BTreeMap<String, String> {
 fn recorded(place: &Place, turns: impl IntoIterator<Item = Turn>, arguments: &[&str]) -> String {
     let model = ScriptedModel::start(Script::of(turns.into_iter().chain([Turn::text("Done.")])));
     let said = place.haft(&model, &[arguments, &["run", "work"]].concat());
-    assert_eq!((said.out.as_str(), said.code), ("Done.\n", Some(0)), "{}", said.err);
+    assert_eq!((said.out.as_str(), said.code), ("Done.\n", 0), "{}", said.err);
     place.sessions()[0]["id"].as_str().expect("it has a name").to_owned()
 }
 
@@ -51,9 +52,9 @@ fn work() -> Vec<Turn> {
 
 /// Replays, and makes sure that nothing else was touched.
 fn replayed(place: &Place, arguments: &[&str]) -> Said {
-    let before = everything(place.folder.path());
+    let before = everything(place.root());
     let said = said(place.bare(&[&["replay"], arguments].concat()));
-    let after = everything(place.folder.path());
+    let after = everything(place.root());
     let changed: Vec<&String> =
         after.iter().filter(|(path, facts)| before.get(*path) != Some(facts)).map(|(path, _)| path).collect();
     assert_eq!((changed, after.len()), (Vec::new(), before.len()), "a replay leaves everything as it is: {}", said.err);
@@ -73,11 +74,11 @@ fn a_session_that_is_done_again_from_its_beginning_comes_to_the_same() {
         place.put("ws/c.txt", "gone soon\n");
         let model = ScriptedModel::start(Script::of(work().into_iter().chain([Turn::text("Done.")])));
         let ran = said(place.with(&model, wire, &["--yes", "run", "work"]));
-        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        assert_eq!(ran.code, 0, "{}", ran.err);
         assert!(place.has("b.txt") && !place.has("c.txt"));
         drop(model);
         let again = replayed(&place, &[]);
-        assert_eq!(again.code, Some(0), "{}{}", again.out, again.err);
+        assert_eq!(again.code, 0, "{}{}", again.out, again.err);
         assert!(again.out.ends_with("5 calls: 5 the same\n"), "{}", again.out);
         assert!(again.out.contains("= bash cat a.txt > b.txt"), "{}", again.out);
         assert!(!again.err.contains("not as when") && !again.err.contains("not by haft"), "{}", again.err);
@@ -90,9 +91,9 @@ fn changes_of_others_since_are_taken_back_in_the_copy_and_told() {
     place.put("ws/c.txt", "gone soon\n");
     let id = recorded(&place, work(), &["--yes"]);
     let call = ["--yes", "call", "write_file", "path=a.txt", "content=other", "write_mode=overwrite"];
-    assert_eq!(said(place.bare(&call)).code, Some(0));
+    assert_eq!(said(place.bare(&call)).code, 0);
     let again = replayed(&place, &[&id]);
-    assert_eq!(again.code, Some(0), "{}{}", again.out, again.err);
+    assert_eq!(again.code, 0, "{}{}", again.out, again.err);
     assert!(again.err.contains("although the session did not make them: change sets"), "{}", again.err);
 }
 
@@ -101,11 +102,11 @@ fn numbers_of_changes_are_no_difference_where_the_workspace_has_older_ones() {
     let place = Place::new();
     place.put("ws/c.txt", "gone soon\n");
     for name in ["path=x.txt", "path=y.txt"] {
-        assert_eq!(said(place.bare(&["--yes", "call", "write_file", name, "content=older"])).code, Some(0));
+        assert_eq!(said(place.bare(&["--yes", "call", "write_file", name, "content=older"])).code, 0);
     }
     let id = recorded(&place, work(), &["--yes"]);
     let again = replayed(&place, &[&id]);
-    assert_eq!(again.code, Some(0), "{}{}", again.out, again.err);
+    assert_eq!(again.code, 0, "{}{}", again.out, again.err);
 }
 
 #[test]
@@ -115,7 +116,7 @@ fn a_file_that_was_changed_by_hand_makes_a_difference_and_is_named() {
     let id = recorded(&place, [look()], &["--yes"]);
     place.put("ws/a.txt", "one\n2\n");
     let again = replayed(&place, &[&id]);
-    assert_eq!(again.code, Some(1), "{}{}", again.out, again.err);
+    assert_eq!(again.code, 1, "{}{}", again.out, again.err);
     assert!(again.err.contains("but not by haft, so the copy has their current state: a.txt"), "{}", again.err);
     assert!(
         again.out.contains("≠ bash cat a.txt") && again.out.contains("- two") && again.out.contains("+ 2"),
@@ -134,7 +135,7 @@ fn a_file_that_was_changed_by_hand_makes_a_difference_and_is_named() {
     // A folder that is as it was then shows that nothing else differs.
     place.put("then/a.txt", "one\ntwo\n");
     let from = place.path("then").display().to_string();
-    assert_eq!(replayed(&place, &[&id, "--from", &from]).code, Some(0));
+    assert_eq!(replayed(&place, &[&id, "--from", &from]).code, 0);
 }
 
 #[test]
@@ -145,7 +146,7 @@ fn a_rule_that_came_since_makes_a_difference() {
     let rule = "[[rule]]\nname = \"no removing\"\nprogram = \"rm\"\ndecision = \"deny\"\nreason = \"No.\"\nmatches = [\"rm a\"]\n";
     place.put("home/.config/haft/rules.toml", rule);
     let again = replayed(&place, &[&id]);
-    assert_eq!(again.code, Some(1), "{}{}", again.out, again.err);
+    assert_eq!(again.code, 1, "{}{}", again.out, again.err);
     assert!(again.out.contains("status: ok → refused") && again.out.contains("no removing"), "{}", again.out);
 }
 
@@ -156,11 +157,11 @@ fn what_a_project_brings_along_counts_in_the_copy_where_it_is_trusted() {
     let rule = "[[rule]]\nname = \"no removing\"\nprogram = \"rm\"\ndecision = \"deny\"\nreason = \"No.\"\nmatches = [\"rm a\"]\n";
     place.put("ws/.haft/rules.toml", rule);
     let untrusted = replayed(&place, &[&id]);
-    assert_eq!(untrusted.code, Some(0), "{}{}", untrusted.out, untrusted.err);
+    assert_eq!(untrusted.code, 0, "{}{}", untrusted.out, untrusted.err);
     assert!(untrusted.err.contains("not trusted, so haft does not load"), "{}", untrusted.err);
-    assert_eq!(said(place.bare(&["trust", "."])).code, Some(0));
+    assert_eq!(said(place.bare(&["trust", "."])).code, 0);
     let trusted = replayed(&place, &[&id]);
-    assert_eq!(trusted.code, Some(1), "{}{}", trusted.out, trusted.err);
+    assert_eq!(trusted.code, 1, "{}{}", trusted.out, trusted.err);
     assert!(trusted.out.contains("no removing"), "{}", trusted.out);
 }
 
@@ -170,7 +171,7 @@ fn other_content_in_a_file_is_a_difference_although_nothing_was_printed() {
     let id = recorded(&place, [Turn::call("bash", json!({ "command": "cp a.txt b.txt; cp a.txt b.txt" }))], &["--yes"]);
     place.put("ws/a.txt", "one\n2\n");
     let again = replayed(&place, &[&id]);
-    assert_eq!(again.code, Some(1), "{}{}", again.out, again.err);
+    assert_eq!(again.code, 1, "{}{}", again.out, again.err);
     assert!(again.out.contains("b.txt now has different content") && again.out.contains("+ 2"), "{}", again.out);
 }
 
@@ -188,7 +189,7 @@ fn keys_of_the_file_are_hidden_also_where_nobody_knew_them_then() {
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).expect("it is ours");
     for arguments in [&[id.as_str()][..], &[&id, "--json"]] {
         let again = replayed(&place, arguments);
-        assert_eq!(again.code, Some(1), "{}{}", again.out, again.err);
+        assert_eq!(again.code, 1, "{}{}", again.out, again.err);
         assert!(
             again.out.contains("first") && again.out.contains("second") && !again.out.contains("plain-key"),
             "{}",
@@ -197,7 +198,7 @@ fn keys_of_the_file_are_hidden_also_where_nobody_knew_them_then() {
     }
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).expect("it is ours");
     let open = replayed(&place, &[&id]);
-    assert_eq!(open.code, Some(2), "{}", open.out);
+    assert_eq!(open.code, 2, "{}", open.out);
     assert!(open.err.contains("chmod 600"), "{}", open.err);
 }
 
@@ -210,13 +211,13 @@ fn what_is_out_of_reach_in_a_workspace_that_holds_the_home_is_so_in_the_copy() {
     let id = recorded(&place, [Turn::call("read_file", json!({ "path": ".config/haft/rules.toml" }))], &[]);
     let again = replayed(&place, &[&id, "--json", "--yes"]);
     let same = vec![("read_file".into(), "same".into())];
-    assert_eq!((outcomes(&again), again.code), (same, Some(0)), "{}{}", again.out, again.err);
+    assert_eq!((outcomes(&again), again.code), (same, 0), "{}{}", again.out, again.err);
     let notes = records(&again.out)[0]["notes"].to_string();
     assert!(notes.contains(".config/haft (it belongs to haft)"), "{notes}");
     assert!(notes.contains(".local/state/haft (it belongs to haft)"), "{notes}");
     let from = place.path("home/.config/haft").display().to_string();
     let own = replayed(&place, &[&id, "--from", &from]);
-    assert!(own.code == Some(2) && own.err.contains("belongs to haft itself"), "{}{}", own.out, own.err);
+    assert!(own.code == 2 && own.err.contains("belongs to haft itself"), "{}{}", own.out, own.err);
 }
 
 #[test]
@@ -245,7 +246,7 @@ fn absolute_paths_of_the_workspace_mean_the_copy() {
     recorded(&place, turns, &["--yes"]);
     std::fs::remove_file(place.path("ws/b.txt")).expect("it was made");
     let again = replayed(&place, &[]);
-    assert_eq!(again.code, Some(0), "{}{}", again.out, again.err);
+    assert_eq!(again.code, 0, "{}{}", again.out, again.err);
     assert!(!place.has("b.txt"), "it was made in the copy");
 }
 
@@ -254,9 +255,9 @@ fn what_nobody_allowed_then_is_refused_again_and_yes_changes_that() {
     let place = Place::new();
     recorded(&place, [Turn::call("write_file", json!({ "path": "b.txt", "content": "b" }))], &[]);
     let again = replayed(&place, &["--json"]);
-    assert_eq!((outcomes(&again), again.code), (vec![("write_file".into(), "same".into())], Some(0)), "{}", again.out);
+    assert_eq!((outcomes(&again), again.code), (vec![("write_file".into(), "same".into())], 0), "{}", again.out);
     let allowed = replayed(&place, &["--json", "--yes"]);
-    assert_eq!((outcomes(&allowed), allowed.code), (vec![("write_file".into(), "differs".into())], Some(1)));
+    assert_eq!((outcomes(&allowed), allowed.code), (vec![("write_file".into(), "differs".into())], 1));
 }
 
 #[test]
@@ -275,7 +276,7 @@ fn what_reaches_beyond_the_copy_is_not_done_although_it_was_then() {
     ] {
         place.put("home/.config/haft/rules.toml", rules);
         let again = replayed(&place, &["--yes"]);
-        assert_eq!(again.code, Some(0), "{}{}", again.out, again.err);
+        assert_eq!(again.code, 0, "{}{}", again.out, again.err);
         assert!(
             again.out.contains("it reaches beyond the copy") && again.out.contains("1 not comparable"),
             "{}",
@@ -300,9 +301,9 @@ fn hooks_do_not_reach_the_network_from_the_copy() {
     assert!(listener.accept().is_ok(), "in the workspace they do");
     while listener.accept().is_ok() {}
     let model = ScriptedModel::start(Script::of([Turn::text("So it is.")]));
-    assert_eq!(place.haft(&model, &["resume", &id, "and now?"]).code, Some(0));
+    assert_eq!(place.haft(&model, &["resume", &id, "and now?"]).code, 0);
     let again = replayed(&place, &[&id]);
-    assert_eq!(again.code, Some(0), "{}{}", again.out, again.err);
+    assert_eq!(again.code, 0, "{}{}", again.out, again.err);
     assert!(listener.accept().is_err(), "nobody called");
     let note = "note: hooks do not reach the network from a copy: tell PreToolUse, tell PostToolUse\n";
     assert_eq!(again.err.matches(note).count(), 1, "{}", again.err);
@@ -314,7 +315,7 @@ fn the_flags_of_then_count_where_none_are_said() {
     let call = Turn::call("run_shell_command", json!({ "command": "cat a.txt" }));
     recorded(&place, [call], &["--dialect", "nexau", "--plan"]);
     let again = replayed(&place, &[]);
-    assert_eq!(again.code, Some(0), "{}{}", again.out, again.err);
+    assert_eq!(again.code, 0, "{}{}", again.out, again.err);
     assert!(again.out.contains("1 call: 1 the same"), "{}", again.out);
 }
 
@@ -328,7 +329,7 @@ fn a_session_in_a_small_window_is_done_again_in_one_of_that_size() {
     let id = recorded(&place, [read(1), read(151), read(1)], &[]);
     std::fs::remove_file(place.path("home/.config/haft/config.toml")).expect("it is there");
     let again = replayed(&place, &[&id]);
-    assert_eq!(again.code, Some(0), "{}{}", again.out, again.err);
+    assert_eq!(again.code, 0, "{}{}", again.out, again.err);
 }
 
 #[test]
@@ -338,10 +339,10 @@ fn several_runs_of_a_session_are_done_again_one_after_the_other() {
     let write = Turn::call("write_file", json!({ "path": "a.txt", "content": "over\n" }));
     let model = ScriptedModel::start(Script::of([write, Turn::text("So it is.")]));
     let resumed = place.haft(&model, &["--yes", "resume", &id, "write it"]);
-    assert_eq!(resumed.code, Some(0), "{}", resumed.err);
+    assert_eq!(resumed.code, 0, "{}", resumed.err);
     // The second run had not read the file, so its write was refused; that it is again shows that it has a memory of its own.
     let again = replayed(&place, &[&id]);
-    assert_eq!(again.code, Some(0), "{}{}", again.out, again.err);
+    assert_eq!(again.code, 0, "{}{}", again.out, again.err);
     assert!(again.out.contains("2 calls: 2 the same"), "{}", again.out);
 }
 
@@ -353,7 +354,7 @@ fn a_call_that_was_stopped_is_not_run_again() {
     let child = place.with(&model, Wire::Chat, &["run", "--yes", "--json", "wait"]).spawn().expect("it can be started");
     crate::running::interrupted(child, "call");
     let again = replayed(&place, &[]);
-    assert_eq!(again.code, Some(0), "{}{}", again.out, again.err);
+    assert_eq!(again.code, 0, "{}{}", again.out, again.err);
     assert!(again.out.contains("1 not comparable"), "{}", again.out);
 }
 
@@ -362,9 +363,9 @@ fn a_long_output_is_found_again_under_its_new_name() {
     let place = Place::new();
     let count = Turn::call("bash", json!({ "command": "seq 1 200000" }));
     let model = ScriptedModel::start(Script::of([count, Turn::text("Done.")]));
-    assert_eq!(place.haft(&model, &["--yes", "run", "count"]).code, Some(0));
+    assert_eq!(place.haft(&model, &["--yes", "run", "count"]).code, 0);
     let again = replayed(&place, &["--json"]);
-    assert_eq!((outcomes(&again), again.code), (vec![("bash".into(), "same".into())], Some(0)), "{}", again.out);
+    assert_eq!((outcomes(&again), again.code), (vec![("bash".into(), "same".into())], 0), "{}", again.out);
 }
 
 #[test]
@@ -373,11 +374,11 @@ fn an_interrupt_ends_a_replay_with_130_and_leaves_no_copy() {
     let turns = [Turn::call("bash", json!({ "command": "test -e stay && echo now && tail -f /dev/null; echo then" }))];
     recorded(&place, [Turn::call("read_file", json!({ "path": "a.txt" }))].into_iter().chain(turns), &["--yes"]);
     place.put("ws/stay", "");
-    let before = everything(place.folder.path());
+    let before = everything(place.root());
     let child = place.bare(&["replay", "--json"]).spawn().expect("it can be started");
     let said = crate::running::interrupted(child, "compared");
-    assert_eq!(said.code, Some(130), "{}{}", said.out, said.err);
-    assert_eq!(everything(place.folder.path()), before);
+    assert_eq!(said.code, 130, "{}{}", said.out, said.err);
+    assert_eq!(everything(place.root()), before);
 }
 
 #[test]
@@ -385,7 +386,7 @@ fn what_a_killed_replay_left_behind_is_removed_by_the_next() {
     let place = Place::new();
     let turns = [Turn::call("bash", json!({ "command": "test -e stay && echo now && tail -f /dev/null; echo then" }))];
     recorded(&place, [Turn::call("read_file", json!({ "path": "a.txt" }))].into_iter().chain(turns), &["--yes"]);
-    let before = everything(place.folder.path());
+    let before = everything(place.root());
     place.put("ws/stay", "");
     let mut child = place.bare(&["replay", "--json"]).spawn().expect("it can be started");
     let mut lines = BufReader::new(child.stdout.take().expect("it is piped")).lines().map_while(Result::ok);
@@ -393,11 +394,11 @@ fn what_a_killed_replay_left_behind_is_removed_by_the_next() {
     child.kill().expect("it is ours");
     child.wait().expect("it ends");
     std::fs::remove_file(place.path("ws/stay")).expect("it is there");
-    assert!(everything(place.folder.path()).len() > before.len(), "a copy is left behind");
+    assert!(everything(place.root()).len() > before.len(), "a copy is left behind");
     let again = said(place.bare(&["replay"]));
-    assert_eq!(again.code, Some(0), "{}{}", again.out, again.err);
+    assert_eq!(again.code, 0, "{}{}", again.out, again.err);
     assert!(again.err.contains("note: removed what 1 earlier replay left behind"), "{}", again.err);
-    assert_eq!(everything(place.folder.path()).len(), before.len());
+    assert_eq!(everything(place.root()).len(), before.len());
 }
 
 #[test]
@@ -412,7 +413,7 @@ fn a_damaged_session_is_done_again_as_far_as_it_can_be_read() {
     bytes.truncate(bytes.len() - 5);
     std::fs::write(&file, &bytes).expect("it is ours");
     let again = replayed(&place, &[&id]);
-    assert_eq!(again.code, Some(0), "{}{}", again.out, again.err);
+    assert_eq!(again.code, 0, "{}{}", again.out, again.err);
     assert!(again.err.contains("2 places of the session cannot be read"), "{}", again.err);
 }
 
@@ -421,7 +422,7 @@ fn a_session_that_cannot_be_done_again_is_a_clear_error() {
     let place = Place::new();
     let check = |arguments: &[&str], expected: &str| {
         let said = replayed(&place, arguments);
-        assert_eq!((said.out.as_str(), said.code), ("", Some(2)), "{}", said.err);
+        assert_eq!((said.out.as_str(), said.code), ("", 2), "{}", said.err);
         assert!(said.err.contains(expected), "{}", said.err);
     };
     check(&[], "there is no session in this workspace yet");
@@ -429,7 +430,7 @@ fn a_session_that_cannot_be_done_again_is_a_clear_error() {
     check(&["what"], "is not the name of a session");
     let model =
         ScriptedModel::start(Script::of([Turn::text("").fault(haft_testkit::scripted_model::Fault::status(401))]));
-    assert_eq!(place.haft(&model, &["run", "work"]).code, Some(1));
+    assert_eq!(place.haft(&model, &["run", "work"]).code, 1);
     check(&[], "has no reply of a model");
     check(&["--add-dir", "."], "--add-dir names a folder that is not in it");
     let id = recorded(&place, [Turn::call("read_file", json!({ "path": "a.txt" }))], &[]);
@@ -448,8 +449,8 @@ fn a_session_at_work_is_not_done_again_meanwhile() {
     assert!(first.is_some_and(|line| line.is_ok_and(|line| line.contains("\"session\""))));
     model.wait_until_asked(1);
     let busy = said(place.bare(&["replay"]));
-    assert_eq!(busy.code, Some(2), "{}", busy.err);
+    assert_eq!(busy.code, 2, "{}", busy.err);
     assert!(busy.err.contains("is at work in another haft"), "{}", busy.err);
     child.kill().expect("it is ours");
-    said_of(child.wait_with_output().expect("it ends"));
+    child.wait().expect("it ends");
 }

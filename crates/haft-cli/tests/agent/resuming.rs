@@ -4,23 +4,24 @@ use std::io::Write;
 use std::process::Stdio;
 
 use haft_model::wire::Wire;
+use haft_testkit::scratch_home::Said;
 use haft_testkit::scripted_model::{Expect, Said as Spoken, Script, ScriptedModel, Turn};
 use serde_json::json;
 
-use crate::place::{Place, said, said_of};
+use crate::place::{Place, said};
 
 fn ran(place: &Place, prompt: &str) {
     let look = Turn::call("read_file", json!({ "path": "a.txt" }));
     let model = ScriptedModel::start(Script::of([look, Turn::text("It has two lines.")]));
     let said = place.haft(&model, &["run", prompt]);
-    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert_eq!(said.code, 0, "{}", said.err);
 }
 
 #[test]
 fn sessions_are_listed_newest_first_with_their_first_words() {
     let place = Place::new();
     let none = said(place.bare(&["sessions"]));
-    assert_eq!((none.out.as_str(), none.code), ("", Some(0)));
+    assert_eq!((none.out.as_str(), none.code), ("", 0));
     assert!(none.err.contains("haft run"), "{}", none.err);
     ran(&place, "the\nfirst task");
     ran(&place, "the second task");
@@ -40,7 +41,7 @@ fn a_session_goes_on_with_everything_that_was_said_whatever_the_form() {
         ran(&place, "how long is it?");
         let model = ScriptedModel::start(Script::of([Turn::text("Still two.").expect(Expect::user_says("and now?"))]));
         let resumed = said(place.with(&model, wire, &["resume", "and now?"]));
-        assert_eq!((resumed.out.as_str(), resumed.code), ("Still two.\n", Some(0)), "{}", resumed.err);
+        assert_eq!((resumed.out.as_str(), resumed.code), ("Still two.\n", 0), "{}", resumed.err);
         let requests = model.requests();
         let said = &requests[0].conversation.said;
         let kinds: Vec<&str> = said
@@ -66,25 +67,25 @@ fn a_session_is_found_by_its_name_and_a_message_may_come_from_stdin() {
     let mut child =
         place.with(&model, Wire::Chat, &["resume", &id]).stdin(Stdio::piped()).spawn().expect("it can be started");
     child.stdin.take().expect("it is piped").write_all(b"from a pipe\n").expect("it reads");
-    let resumed = said_of(child.wait_with_output().expect("it ends"));
-    assert_eq!((resumed.out.as_str(), resumed.code), ("Yes.\n", Some(0)), "{}", resumed.err);
+    let resumed = Said::from(child.wait_with_output().expect("it ends"));
+    assert_eq!((resumed.out.as_str(), resumed.code), ("Yes.\n", 0), "{}", resumed.err);
     assert!(model.requests()[0].text.contains("first matter") && !model.requests()[0].text.contains("other matter"));
     assert_eq!(place.sessions()[0]["id"], id.as_str());
 
     let missing = said(place.bare(&["resume", "0000-0000", "x"]));
-    assert_eq!(missing.code, Some(2));
+    assert_eq!(missing.code, 2);
     assert!(missing.err.contains("there is no session 0000-0000"), "{}", missing.err);
     let nothing = said(Place::new().bare(&["resume", "go on"]));
-    assert_eq!((nothing.code, nothing.err.contains("there is no session in this workspace yet")), (Some(2), true));
+    assert_eq!((nothing.code, nothing.err.contains("there is no session in this workspace yet")), (2, true));
 }
 
 #[test]
 fn the_model_of_the_session_is_used_again_and_its_key_is_not_kept() {
     let place = Place::new();
     let model = ScriptedModel::start(Script::of([Turn::text("One."), Turn::text("Two.")]));
-    assert_eq!(place.haft(&model, &["run", "x"]).code, Some(0));
+    assert_eq!(place.haft(&model, &["run", "x"]).code, 0);
     let resumed = said(place.bare(&["resume", "and y"]));
-    assert_eq!((resumed.out.as_str(), resumed.code), ("Two.\n", Some(0)), "{}", resumed.err);
+    assert_eq!((resumed.out.as_str(), resumed.code), ("Two.\n", 0), "{}", resumed.err);
     assert_eq!(model.requests()[1].header("authorization"), None);
     assert_eq!(model.requests()[1].model(), ScriptedModel::NAME);
 }
@@ -96,7 +97,7 @@ fn two_cannot_be_at_work_in_one_session() {
     let mut child = place.with(&model, Wire::Chat, &["run", "x"]).spawn().expect("it can be started");
     model.wait_until_asked(1);
     let busy = place.haft(&model, &["resume", "and y"]);
-    assert_eq!(busy.code, Some(2));
+    assert_eq!(busy.code, 2);
     assert!(busy.err.contains("is at work in another haft"), "{}", busy.err);
     child.kill().expect("it is ours");
     child.wait().expect("it ends");
@@ -114,7 +115,7 @@ fn a_torn_or_damaged_session_says_so_and_goes_on() {
         std::fs::write(&file, bytes).expect("it is ours");
         let model = ScriptedModel::start(Script::of([Turn::text("Here.")]));
         let resumed = place.haft(&model, &["resume", "go on"]);
-        assert_eq!((resumed.out.as_str(), resumed.code), ("Here.\n", Some(0)), "{}", resumed.err);
+        assert_eq!((resumed.out.as_str(), resumed.code), ("Here.\n", 0), "{}", resumed.err);
         assert!(resumed.err.contains(words), "{}", resumed.err);
         let asked = &model.requests()[0].text;
         assert_eq!(asked.contains("a part of this conversation is lost"), bytes.len() == whole.len(), "{asked}");
@@ -126,11 +127,11 @@ fn undo_of_the_session_takes_back_what_all_of_its_processes_did() {
     let place = Place::new();
     let write = |name: &str| Turn::call("write_file", json!({ "path": name, "content": "new\n" }));
     let model = ScriptedModel::start(Script::of([write("b.txt"), write("c.txt"), Turn::text("Done.")]));
-    assert_eq!(place.haft(&model, &["run", "--yes", "--max-steps", "1", "write"]).code, Some(1));
-    assert_eq!(said(place.bare(&["call", "--yes", "write_file", "path=d.txt", "content=mine"])).code, Some(0));
-    assert_eq!(place.haft(&model, &["resume", "--yes", "go on"]).code, Some(0));
+    assert_eq!(place.haft(&model, &["run", "--yes", "--max-steps", "1", "write"]).code, 1);
+    assert_eq!(said(place.bare(&["call", "--yes", "write_file", "path=d.txt", "content=mine"])).code, 0);
+    assert_eq!(place.haft(&model, &["resume", "--yes", "go on"]).code, 0);
     let undone = said(place.bare(&["undo", "--session"]));
-    assert_eq!(undone.code, Some(0), "{}", undone.err);
+    assert_eq!(undone.code, 0, "{}", undone.err);
     assert!(!place.has("b.txt") && !place.has("c.txt") && place.has("d.txt"), "{}", undone.out);
 }
 
@@ -141,15 +142,10 @@ fn a_name_that_is_nearly_that_of_a_session_is_no_message_to_another() {
     let id = place.sessions()[0]["id"].as_str().expect("it has a name").to_ascii_uppercase();
     let model = ScriptedModel::start(Script::of([Turn::text("Yes.").expect(Expect::user_says("and now?"))]));
     let resumed = place.haft(&model, &["resume", &id, "and now?"]);
-    assert_eq!((resumed.out.as_str(), resumed.code), ("Yes.\n", Some(0)), "{}", resumed.err);
+    assert_eq!((resumed.out.as_str(), resumed.code), ("Yes.\n", 0), "{}", resumed.err);
     assert!(!model.requests()[0].text.contains(&id), "{}", model.requests()[0].text);
     let refused = place.haft(&model, &["resume", "k3f9-l2ox", "delete it all"]);
-    assert_eq!(
-        (refused.code, refused.err.contains("is not the name of a session")),
-        (Some(2), true),
-        "{}",
-        refused.err
-    );
+    assert_eq!((refused.code, refused.err.contains("is not the name of a session")), (2, true), "{}", refused.err);
 }
 
 #[test]
@@ -165,12 +161,12 @@ fn a_word_is_a_session_or_an_error_and_a_beginning_that_no_other_has_is_enough()
     let before = place.sessions();
     for word in ["proceed", "go-on", "ok!", "k3f9-l2ox", "k3f9-q2bxx"] {
         let refused = said(place.bare(&["resume", word]));
-        assert_eq!(refused.code, Some(2), "{word}: {}", refused.err);
+        assert_eq!(refused.code, 2, "{word}: {}", refused.err);
         assert!(refused.err.contains(&format!("\"{word}\" is not the name of a session")), "{}", refused.err);
         assert!(refused.err.contains("haft sessions"), "{}", refused.err);
     }
     let several = said(place.bare(&["resume", "k3", "go on"]));
-    assert_eq!(several.code, Some(2), "{}", several.err);
+    assert_eq!(several.code, 2, "{}", several.err);
     assert!(several.err.contains("k3f9-q2bx") && several.err.contains("k3f9-zzzz"), "{}", several.err);
     assert!(!several.err.contains("w000-0000"), "{}", several.err);
     assert_eq!(place.sessions(), before);
@@ -178,7 +174,7 @@ fn a_word_is_a_session_or_an_error_and_a_beginning_that_no_other_has_is_enough()
     for beginning in ["w", "K3F9-Q", "k3f9-zzzz"] {
         let model = ScriptedModel::start(Script::of([Turn::text("Yes.").expect(Expect::user_says("and now?"))]));
         let resumed = place.haft(&model, &["resume", beginning, "and now?"]);
-        assert_eq!((resumed.out.as_str(), resumed.code), ("Yes.\n", Some(0)), "{}", resumed.err);
+        assert_eq!((resumed.out.as_str(), resumed.code), ("Yes.\n", 0), "{}", resumed.err);
         let used = place.sessions()[0]["id"].as_str().unwrap_or_default().to_owned();
         assert!(used.starts_with(&beginning.to_ascii_lowercase()), "{used}");
     }

@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::process::Command;
 
+use haft_testkit::scratch_home::records;
 use haft_testkit::scripted_model::{Script, ScriptedModel, Turn};
 use serde_json::json;
 
-use crate::place::{Place, records, said as said_by};
+use crate::place::{Place, said as said_by};
 
 /// Texts that must be found nowhere: of a file of variables, of a key, of a file of JSON, of an old version.
 const CANARIES: &[&str] = &[
@@ -200,7 +201,7 @@ fn no_command_shows_a_secret_of_the_workspace_to_anybody() {
     turns.push(Turn::text("It is canary-4f9d27ab, I think."));
     let model = ScriptedModel::start(Script::of(turns));
     let said = place.haft(&model, &["run", "--yes", "--json", "--max-steps", "200", "show canary-4f9d27ab"]);
-    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert_eq!(said.code, 0, "{}", said.err);
 
     let results: Vec<_> = records(&said.out).into_iter().filter(|record| record["event"] == "result").collect();
     let refused = results.iter().filter(|result| result["status"] != "ok").count();
@@ -245,5 +246,5 @@ fn programs_that_need_the_secrets_still_work() {
     let model = ScriptedModel::start(Script::of(turns));
     let said = place.haft(&model, &["run", "--yes", "--json", "test it"]);
     assert!(said.out.contains("all tests passed"), "{}", said.out);
-    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert_eq!(said.code, 0, "{}", said.err);
 }

@@ -28,8 +28,8 @@ impl Terminal {
     fn start(place: &Place, model: &ScriptedModel, arguments: &[&str]) -> Self {
         let (pty, pts) = open().expect("a terminal can be opened");
         pty.resize(Size::new(60, 100)).expect("a terminal has a size");
-        let command = Command::new(assert_cmd::cargo::cargo_bin("haft")).args(arguments).env_clear();
-        let command = command.env("HOME", place.path("home")).env("TMPDIR", place.folder.path());
+        let command = Command::new(env!("CARGO_BIN_EXE_haft")).args(arguments).env_clear();
+        let command = command.env("HOME", place.path("home")).env("TMPDIR", place.root());
         let command = command.env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("TERM", "xterm-256color");
         let command = command.env("HAFT_MODEL", ScriptedModel::NAME).env("HAFT_WIRE", "chat").env("HAFT_API_KEY", KEY);
         let command = command.env("HAFT_BASE_URL", model.base_url(Wire::Chat)).current_dir(place.path("ws"));
@@ -112,7 +112,7 @@ fn the_model_is_told_why_a_person_said_no() {
     assert!(!place.has("b.txt"));
     model.assert_told();
     let again = said(place.bare(&["replay"]));
-    assert_eq!(again.code, Some(0), "it is said again: {}{}", again.out, again.err);
+    assert_eq!(again.code, 0, "it is said again: {}{}", again.out, again.err);
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn records_are_json_at_a_terminal_too() {
     let model = ScriptedModel::start(Script::of([Turn::text(text)]));
     let mut terminal = Terminal::start(&place, &model, &["run", "--json", "talk"]);
     assert_eq!(terminal.ends(), Some(0), "{}", terminal.seen);
-    let records = crate::place::records(&terminal.seen);
+    let records = haft_testkit::scratch_home::records(&terminal.seen);
     assert_eq!(records.last().expect("it says how it ended")["answer"], text);
     assert!(terminal.seen.contains("clear\\u009b2J turn\\u202e tag\\udb40\\udc41"), "{}", terminal.seen);
 }

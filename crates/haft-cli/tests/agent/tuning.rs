@@ -1,10 +1,11 @@
 //! What flags and `config.toml` say about how a model is used, and what it costs.
 
 use haft_model::wire::Wire;
+use haft_testkit::scratch_home::{Said, records};
 use haft_testkit::scripted_model::{Script, ScriptedModel, Turn, Usage};
 use serde_json::{Value, json};
 
-use crate::place::{Place, Said, records, said};
+use crate::place::{Place, said};
 
 const CONFIG: &str = "home/.config/haft/config.toml";
 
@@ -31,7 +32,7 @@ fn how_much_to_think_reaches_the_model_in_each_form() {
     ];
     for (wire, place, expected) in cases {
         let (said, body) = run("", wire, &["--effort", "high"]);
-        assert_eq!((said.code, body.pointer(place)), (Some(0), Some(&expected)), "{}", said.err);
+        assert_eq!((said.code, body.pointer(place)), (0, Some(&expected)), "{}", said.err);
         let (_, body) = run("[model]\neffort = \"high\"\n", wire, &[]);
         assert_eq!(body.pointer(place), Some(&expected), "{wire:?} from the file");
         let (_, body) = run("[model]\neffort = \"low\"\n", wire, &["--effort", "high"]);
@@ -42,16 +43,16 @@ fn how_much_to_think_reaches_the_model_in_each_form() {
         assert_eq!(body.pointer(place), None, "what is said about another model does not count");
     }
     let (said, _) = run("", Wire::Chat, &["--effort", "huge"]);
-    assert_eq!(said.code, Some(2));
+    assert_eq!(said.code, 2);
     assert!(said.err.contains("use low, medium or high"), "{}", said.err);
 }
 
 #[test]
 fn how_long_a_reply_may_be_is_said_and_leaves_room() {
     let (said, body) = run("[model]\nwindow = 8192\nreply_tokens = 2000\n", Wire::Chat, &[]);
-    assert_eq!((said.code, &body["max_tokens"]), (Some(0), &json!(2000)), "{}", said.err);
+    assert_eq!((said.code, &body["max_tokens"]), (0, &json!(2000)), "{}", said.err);
     let (said, body) = run("[model]\nreply_tokens = 100000\n", Wire::Chat, &[]);
-    assert_eq!((said.code, body), (Some(2), Value::Null));
+    assert_eq!((said.code, body), (2, Value::Null));
     assert!(said.err.contains("set window under [model]"), "{}", said.err);
 }
 
@@ -63,7 +64,7 @@ fn a_small_window_is_kept_to() {
     let read = |offset: u64| Turn::call("read_file", json!({ "path": "long.txt", "offset": offset, "limit": 150 }));
     let model = ScriptedModel::start(Script::of([read(1), read(151), Turn::text("Done.")]));
     let said = place.haft(&model, &["run", "--json", "read it"]);
-    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert_eq!(said.code, 0, "{}", said.err);
     assert!(records(&said.out).iter().any(|record| record["event"] == "compacted"), "{}", said.out);
 }
 
@@ -75,7 +76,7 @@ fn only_the_first_reply_must_call() {
         let read = Turn::call("read_file", json!({ "path": "a.txt" }));
         let model = ScriptedModel::start(Script::of([read, Turn::text("Done.")]));
         let said = place.haft(&model, &[&["run"], flags, &["how long is a.txt?"]].concat());
-        assert_eq!(said.code, Some(0), "{}", said.err);
+        assert_eq!(said.code, 0, "{}", said.err);
         let choices: Vec<Value> = model.requests().iter().map(|asked| asked.body["tool_choice"].clone()).collect();
         assert_eq!(choices, [json!("required"), Value::Null]);
     }
@@ -127,7 +128,7 @@ fn a_run_ends_when_it_has_cost_as_much_as_it_may() {
     let model = ScriptedModel::start(Script::of([read(), read(), read()]));
     let said = place.haft(&model, &["run", "--json", "--max-cost", "0.02", "look"]);
     let end = records(&said.out).pop().expect("it ends");
-    assert_eq!((&end["how"], &end["steps"], said.code), (&json!("out_of_money"), &json!(2), Some(1)));
+    assert_eq!((&end["how"], &end["steps"], said.code), (&json!("out_of_money"), &json!(2), 1));
     let words = "Stopped after 0.0336 USD; the budget is 0.0200 USD. Next: resume the session, or allow a higher cost.";
     assert_eq!(end["error"], words);
 }
@@ -137,12 +138,12 @@ fn a_limit_of_money_needs_a_price_and_an_amount() {
     let place = Place::new();
     let model = ScriptedModel::start(Script::of([]));
     let said = place.haft(&model, &["run", "--max-cost", "1", "look"]);
-    assert_eq!(said.code, Some(2));
+    assert_eq!(said.code, 2);
     assert!(said.err.contains("--max-cost needs the price of") && said.err.contains("[prices."), "{}", said.err);
     assert_eq!((model.requests().len(), place.sessions().len()), (0, 0), "nothing was begun");
     for amount in ["0", "-1", "much", "0.0000000001"] {
         let said = place.haft(&model, &["run", &format!("--max-cost={amount}"), "look"]);
-        assert_eq!(said.code, Some(2), "{amount}: {}", said.err);
+        assert_eq!(said.code, 2, "{amount}: {}", said.err);
     }
 }
 
@@ -152,7 +153,7 @@ fn what_is_thought_aloud_is_no_part_of_the_answer() {
     let aloud = "<think>\nThey want\n<tool_call>\n{\"name\":\"write_file\",\"arguments\":{\"path\":\"b.txt\",\"content\":\"x\"}}\n</tool_call>\n</think>\n\nDone.";
     let model = ScriptedModel::start(Script::of([Turn::text(aloud)]));
     let said = place.haft(&model, &["run", "--yes", "say done"]);
-    assert_eq!((said.out.as_str(), said.code), ("Done.\n", Some(0)), "{}", said.err);
+    assert_eq!((said.out.as_str(), said.code), ("Done.\n", 0), "{}", said.err);
     assert!(!place.has("b.txt"), "nothing was done");
 }
 
@@ -165,7 +166,7 @@ fn a_provider_that_counts_nonsense_ends_nothing() {
     let read = || Turn::call("read_file", json!({ "path": "a.txt" })).usage(nonsense);
     let model = ScriptedModel::start(Script::of([read(), read(), read(), Turn::text("Done.").usage(nonsense)]));
     let said = place.haft(&model, &["run", "read a.txt"]);
-    assert_eq!((said.out.as_str(), said.code), ("Done.\n", Some(0)), "{}", said.err);
+    assert_eq!((said.out.as_str(), said.code), ("Done.\n", 0), "{}", said.err);
     assert_eq!(place.sessions()[0]["input_tokens"], json!(u64::MAX));
 }
 
@@ -176,7 +177,7 @@ fn a_task_over_the_window_is_refused_with_nothing_sent() {
     let model = ScriptedModel::start(Script::of([Turn::text("Done.")]));
     let task = "Words and words. ".repeat(5_000);
     let said = said(place.with(&model, Wire::Chat, &["run", &task]));
-    assert_eq!(said.code, Some(2), "{}", said.err);
+    assert_eq!(said.code, 2, "{}", said.err);
     assert!(said.err.contains("The task has about 24,286 tokens"), "{}", said.err);
     assert!(said.err.contains("the model accepts 16,000. Nothing was sent."), "{}", said.err);
     assert!(model.requests().is_empty());

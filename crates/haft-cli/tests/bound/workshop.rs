@@ -14,6 +14,7 @@ use haft_runtime::catalog::Catalog;
 use haft_runtime::runtime::Runtime;
 use haft_runtime::session::Session;
 use haft_sandbox::{Launcher, Network, Sandbox, Settings};
+use haft_testkit::require::Need;
 use haft_tools::bound::{Bindings, Home, ToolOwner};
 use haft_tools::definition::{Definition, Problem};
 use haft_workspace::files::Workspace;
@@ -46,14 +47,12 @@ impl Workshop {
         self
     }
 
-    /// Makes one where there is a Python; else says so.
+    /// Makes one where there is a Python.
+    #[track_caller]
     pub fn with_python(module: &str) -> Option<Self> {
         let workshop = Self::new().file("tools/functions.py", module);
-        if workshop.doors().processes.find_program(&["python3"]).is_none() {
-            println!("not tried: there is no python3 here");
-            return None;
-        }
-        Some(workshop)
+        let has_python = workshop.doors().processes.find_program(&["python3"]).is_some();
+        Need::Python.found(has_python.then_some(workshop))
     }
 
     /// Puts a file into `ws/` or `tools/`.

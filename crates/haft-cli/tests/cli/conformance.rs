@@ -1,5 +1,6 @@
 //! `haft check --run`: good tools keep everything, and each bad one fails exactly what it breaks.
 
+use haft_testkit::require::Need;
 use serde_json::Value;
 
 use super::{Place, put};
@@ -19,13 +20,10 @@ fn with_verdict(place: &Place, path: &str, verdict: &str) -> Vec<(String, String
     found.map(|record| (text(record, "check"), format!("{}; {}", text(record, "what"), text(record, "fix")))).collect()
 }
 
-#[expect(clippy::print_stdout, reason = "a test that is not tried says so")]
+#[track_caller]
 fn has_python(place: &Place) -> bool {
-    let found = std::process::Command::new("python3").arg("-c").arg("").current_dir(place.path("ws")).status().is_ok();
-    if !found {
-        println!("not tried: there is no python3 here");
-    }
-    found
+    let tried = std::process::Command::new("python3").arg("-c").arg("").current_dir(place.path("ws")).status();
+    Need::Python.met(tried.is_ok())
 }
 
 /// A tool in shell with more lines for its definition fails exactly this check, with these words.

@@ -1,7 +1,7 @@
 //! A program that makes one call after the other in one session (`haft call -`).
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 use serde_json::Value;
 
@@ -15,9 +15,8 @@ pub(super) struct Driver {
 
 impl Driver {
     pub(super) fn start(place: &Place) -> Self {
-        let mut command = Command::new(assert_cmd::cargo::cargo_bin("haft"));
-        command.env_clear().env("HOME", place.path("home")).current_dir(place.path("ws")).args(["call", "-"]);
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the command runs");
+        let mut command = place.command(&["call", "-"]);
+        let mut child = command.stderr(Stdio::inherit()).spawn().expect("the command runs");
         let input = child.stdin.take().expect("it has an input");
         let output = BufReader::new(child.stdout.take().expect("it has an output"));
         Self { child, input, output }

@@ -12,11 +12,11 @@ mod real_events;
 mod secrets;
 
 use std::path::Path;
+use std::process::{Command, Stdio};
 
-use assert_cmd::Command;
 use serde_json::{Value, json};
 
-use super::{Place, Said};
+use super::{Place, Said, said};
 
 impl Place {
     /// Hands one event to the guard, with these flags and variables.
@@ -27,16 +27,10 @@ impl Place {
 
     /// Hands an event to a hook that starts in a folder.
     fn guard_from(&self, folder: &Path, flags: &[String], variables: &[(String, String)], event: &[u8]) -> Said {
-        let mut command = Command::cargo_bin("haft").expect("the binary is built");
-        command.env_clear().env("HOME", self.path("home")).env("TMPDIR", self.folder.path());
+        let mut command = self.command(&["guard"]);
         command.env("DEPLOY_TOKEN", "correct-horse-battery").envs(variables.iter().cloned());
-        let output = command.current_dir(folder).arg("guard").args(flags).write_stdin(event).output();
-        let output = output.expect("the command runs");
-        Said {
-            out: String::from_utf8_lossy(&output.stdout).into_owned(),
-            err: String::from_utf8_lossy(&output.stderr).into_owned(),
-            code: output.status.code().expect("it was not killed"),
-        }
+        command.current_dir(folder).args(flags);
+        said(command, event)
     }
 
     fn event(&self, tool: &str, input: &Value) -> String {
@@ -202,14 +196,15 @@ fn the_lines_to_paste_hold_the_command_that_is_running() {
 #[test]
 fn the_command_that_is_pasted_runs_in_a_shell() {
     let place = Place::new();
-    let said = place.haft(&["guard", "--print-config", "gemini", "--add-dir", "."], "");
-    let lines: Value = serde_json::from_str(&said.out).expect("only the lines are on stdout");
+    let printed = place.haft(&["guard", "--print-config", "gemini", "--add-dir", "."], "");
+    let lines: Value = serde_json::from_str(&printed.out).expect("only the lines are on stdout");
     let command = lines["hooks"]["BeforeTool"][0]["hooks"][0]["command"].as_str().expect("there is a command");
     let event = place.event("Bash", &json!({ "command": "ls" }));
     let mut shell = Command::new("sh");
     shell.args(["-c", command]).env_clear().env("HOME", place.path("home")).current_dir(place.path("ws"));
-    let output = shell.write_stdin(event).output().expect("sh runs");
-    assert!(String::from_utf8_lossy(&output.stdout).contains("\"allow\""), "{output:?}");
+    shell.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let said = said(shell, event);
+    assert!(said.out.contains("\"allow\""), "{said:?}");
 }
 
 #[test]
@@ -241,8 +236,7 @@ fn blocks(language: &str) -> Vec<&'static str> {
 #[test]
 fn the_guide_has_the_lines_that_the_command_prints() {
     let place = Place::new();
-    let program = Command::cargo_bin("haft").expect("the binary is built").get_program().to_owned();
-    let program = program.to_str().expect("it is text");
+    let program = env!("CARGO_BIN_EXE_haft");
     for agent in ["claude", "codex", "copilot", "cursor", "gemini"] {
         let printed = place.haft(&["guard", "--print-config", agent], "").out.replace(program, "haft");
         assert!(blocks("json").contains(&&*printed), "{printed}");

@@ -1,7 +1,5 @@
 //! What `--help` of every command looks like: found by following the lists of commands, so that none is left out.
 
-use super::*;
-
 /// The options that every command has.
 const GLOBAL: [&str; 10] =
     ["-C", "--add-dir", "--profile", "--dialect", "--yes", "--plan", "--try", "--trust", "--no-cache", "--json"];
@@ -33,7 +31,7 @@ struct Help {
 
 impl Help {
     fn of(command: &str, columns: usize) -> Self {
-        let mut haft = Command::cargo_bin("haft").expect("the binary is built");
+        let mut haft = std::process::Command::new(env!("CARGO_BIN_EXE_haft"));
         haft.env_clear().env("COLUMNS", columns.to_string()).args(command.split(' ').skip(1)).arg("--help");
         let output = haft.output().expect("the command runs");
         assert!(output.status.success(), "{command}");

@@ -1,5 +1,6 @@
 //! Hooks that are commands: real scripts, run by the real program.
 
+use haft_testkit::require::Need;
 use serde_json::{Value, json};
 
 use super::driver::Driver;
@@ -286,31 +287,23 @@ fn a_hook_gets_no_secret_and_its_words_pass_the_redactor() {
 
 /// A hook as people have them: it knows no other names than those of the agent that it was written for.
 const EXISTING: &str = r#"
-import json, re, sys
+import json
+import sys
 
-RULES = [(r"^grep\b(?!.*\|)", "Use 'rg' (ripgrep) instead of 'grep'")]
+SLOW = {"grep": "rg finds the same and is faster"}
 
-try:
-    input_data = json.load(sys.stdin)
-except json.JSONDecodeError as e:
-    print(f"Error: Invalid JSON input: {e}", file=sys.stderr)
-    sys.exit(1)
-
-if input_data.get("tool_name", "") != "Bash":
-    sys.exit(0)
-command = input_data.get("tool_input", {}).get("command", "")
-issues = [message for pattern, message in RULES if re.search(pattern, command)]
-if issues:
-    for message in issues:
-        print(f"- {message}", file=sys.stderr)
-    sys.exit(2)
+call = json.load(sys.stdin)
+if call.get("tool_name") == "Bash":
+    program = call["tool_input"].get("command", "").partition(" ")[0]
+    if program in SLOW:
+        sys.stderr.write(f"{program}: {SLOW[program]}\n")
+        sys.exit(2)
 "#;
 
 #[test]
-#[expect(clippy::print_stdout, reason = "who reads the log shall know that something was not tried")]
 fn an_existing_script_works_as_it_is() {
-    if !["/usr/bin/python3", "/usr/local/bin/python3"].iter().any(|path| std::path::Path::new(path).exists()) {
-        println!("there is no python3, so this was not tried");
+    let places = ["/usr/bin/python3", "/usr/local/bin/python3"];
+    if !Need::Python.met(places.iter().any(|path| std::path::Path::new(path).exists())) {
         return;
     }
     let config = r#"
@@ -322,7 +315,7 @@ fn an_existing_script_works_as_it_is() {
     place.put("home/.config/haft/hooks/validate.py", EXISTING);
     let (code, record) = place.call(&[], "bash", json!({ "command": "grep main src/main.rs" }));
     assert_eq!((code, &record["error"]["rule"]), (3, &json!("hook:Bash")), "{record}");
-    assert_eq!(what(&record), "The hook \"Bash\" refuses this call: - Use 'rg' (ripgrep) instead of 'grep'.");
+    assert_eq!(what(&record), "The hook \"Bash\" refuses this call: grep: rg finds the same and is faster.");
     let (code, record) = place.call(&[], "bash", json!({ "command": "cat src/main.rs" }));
     assert_eq!(code, 0, "{record}");
 }

@@ -46,8 +46,8 @@ impl Terminal {
         let (pty, pts) = open().expect("a terminal can be opened");
         pty.resize(Size::new(ROWS, columns)).expect("a terminal has a size");
         (&pty).write_all(typed.as_bytes()).expect("a terminal takes keys");
-        let command = Command::new(assert_cmd::cargo::cargo_bin("haft")).args(arguments).env_clear();
-        let command = command.env("HOME", place.path("home")).env("TMPDIR", place.folder.path());
+        let command = Command::new(env!("CARGO_BIN_EXE_haft")).args(arguments).env_clear();
+        let command = command.env("HOME", place.path("home")).env("TMPDIR", place.root());
         let command = command.envs(place.variables.iter().copied());
         let command = command.env("TERM", "xterm-256color").current_dir(place.path("ws"));
         let child = command.spawn(pts).expect("the command runs");

@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 
+use haft_testkit::require::Need;
 use serde_json::{Value, json};
 
 use super::{Place, put};
@@ -226,8 +227,11 @@ const WAYS: &[Way] = &[
     },
 ];
 
+#[track_caller]
 fn is_installed(program: &str) -> bool {
-    ["/usr/bin", "/bin", "/usr/local/bin"].iter().any(|folder| std::path::Path::new(folder).join(program).exists())
+    let folders = ["/usr/bin", "/bin", "/usr/local/bin"];
+    let is_there = folders.iter().any(|folder| std::path::Path::new(folder).join(program).exists());
+    Need::of_program(program).met(is_there)
 }
 
 fn lay_out(place: &Place, files: &[(&str, &str)]) {
@@ -422,7 +426,7 @@ fn an_environment_that_a_command_makes_or_changes_runs_no_trusted_tool() {
             let python = ["/usr/bin/python3", "/usr/local/bin/python3"]
                 .into_iter()
                 .find(|path| std::path::Path::new(path).exists());
-            let Some(python) = python else { return };
+            let Some(python) = Need::Python.found(python) else { return };
             std::fs::create_dir_all(place.path("ws/.venv/bin")).expect("it is new");
             symlink(python, place.path("ws/.venv/bin/python")).expect("it is new");
             put(&place, ".venv/pyvenv.cfg", "home = /usr/bin\n");
@@ -669,7 +673,7 @@ fn a_hook_in_a_copied_folder_finds_the_repository() {
         "[[hooks.PreToolUse]]\nmatcher = \"list_dir\"\ncommand = \"sh scripts/check.sh >&2; exit 2\"\n",
     );
     let made = std::process::Command::new("git").args(["init", "-q"]).current_dir(place.path("ws")).status();
-    if !made.is_ok_and(|status| status.success()) {
+    if !Need::Git.met(made.is_ok_and(|status| status.success())) {
         return;
     }
     place.is_trusted_now();

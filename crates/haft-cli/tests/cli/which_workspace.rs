@@ -2,21 +2,16 @@
 
 use std::path::Path;
 
-use assert_cmd::Command;
+use haft_testkit::require::Need;
 
-use super::{Place, Said};
+use super::{Place, Said, said};
 
 impl Place {
     /// Runs the command in another folder than the workspace.
     fn haft_in(&self, folder: &str, arguments: &[&str]) -> Said {
-        let mut command = Command::cargo_bin("haft").expect("the binary is built");
-        command.env_clear().env("HOME", self.path("home")).env("TMPDIR", self.folder.path());
-        let output = command.current_dir(self.path(folder)).args(arguments).output().expect("the command runs");
-        Said {
-            out: String::from_utf8_lossy(&output.stdout).into_owned(),
-            err: String::from_utf8_lossy(&output.stderr).into_owned(),
-            code: output.status.code().expect("it was not killed"),
-        }
+        let mut command = self.command(arguments);
+        command.current_dir(self.path(folder));
+        said(command, "")
     }
 
     fn real(&self, name: &str) -> String {
@@ -28,8 +23,9 @@ impl Place {
     }
 
     /// Returns whether folders can be recognised here after they were moved.
+    #[track_caller]
     fn records_births(&self) -> bool {
-        self.folder.path().metadata().is_ok_and(|facts| facts.created().is_ok())
+        Need::Births.met(self.root().metadata().is_ok_and(|facts| facts.created().is_ok()))
     }
 }
 

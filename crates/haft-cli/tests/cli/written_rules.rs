@@ -12,12 +12,6 @@ const TESTS: &str =
     "[[rule]]\nname = \"tests\"\ndecision = \"allow\"\nprogram = \"cargo test\"\nmatches = [\"cargo test -q\"]\n";
 
 impl Place {
-    pub(super) fn put(&self, name: &str, text: &str) {
-        let path = self.path(name);
-        std::fs::create_dir_all(path.parent().expect("it lies in a folder")).expect("folders can be made");
-        std::fs::write(path, text).expect("a file can be written");
-    }
-
     fn with_rules(text: &str) -> Self {
         let place = Self::new();
         place.put("home/.config/haft/rules.toml", text);

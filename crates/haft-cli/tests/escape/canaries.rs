@@ -6,6 +6,7 @@ use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::PathBuf;
 
+use haft_testkit::require::Need;
 use serde_json::{Value, json};
 
 use crate::place::Place;
@@ -43,7 +44,7 @@ impl Cage {
         let given = given.and_then(|()| chown(&set_id, Some(0), Some(0)));
         let given = given.and_then(|()| std::fs::set_permissions(&set_id, PermissionsExt::from_mode(0o4755)));
         let can_run = given.is_ok() && cage.place.run_around(&cage.around, &["--version"], "").status.success();
-        can_run.then_some(cage)
+        Need::Users.found(can_run.then_some(cage))
     }
 
     fn new(around: Vec<&'static str>) -> Self {

@@ -1,14 +1,12 @@
 //! A home, a workspace, and a client that knows nothing but lines.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::Arc;
+use std::process::{Child, ChildStdin, ExitStatus};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
+use haft_testkit::scratch_home::{ScratchHome, said};
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
 /// How long anything may take before it counts as hung.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -16,51 +14,29 @@ pub const NEW_ERA: &str = "2026-07-28";
 
 /// A home and a workspace of their own.
 pub struct Place {
-    folder: Arc<TempDir>,
+    home: ScratchHome,
+}
+
+impl std::ops::Deref for Place {
+    type Target = ScratchHome;
+
+    fn deref(&self) -> &ScratchHome {
+        &self.home
+    }
 }
 
 impl Place {
     pub fn new() -> Self {
-        let folder = tempfile::tempdir().expect("a temporary folder can be made");
-        for name in ["ws/src", "home", "state", "config/haft/tools"] {
-            std::fs::create_dir_all(folder.path().join(name)).expect("it is new");
-        }
-        let place = Self { folder: Arc::new(folder) };
-        place.put("ws/src/main.rs", "fn main() {}\n");
-        place
-    }
-
-    pub fn root(&self) -> &Path {
-        self.folder.path()
-    }
-
-    pub fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    pub fn put(&self, name: &str, content: &str) {
-        std::fs::write(self.path(name), content).expect("it can be written");
-    }
-
-    /// Returns the content of a file, or nothing where there is none.
-    pub fn get(&self, name: &str) -> Option<String> {
-        std::fs::read_to_string(self.path(name)).ok()
-    }
-
-    fn haft(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_haft"));
-        command.args(arguments).current_dir(self.path("ws"));
-        command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin");
-        command.env("HOME", self.path("home")).env("TMPDIR", self.root());
-        command.env("XDG_STATE_HOME", self.path("state")).env("XDG_CONFIG_HOME", self.path("config"));
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command
+        let home = ScratchHome::new(env!("CARGO_BIN_EXE_haft")).with_own_folders();
+        std::fs::create_dir_all(home.path("config/haft/tools")).expect("it is new");
+        home.put("ws/src/main.rs", "fn main() {}\n");
+        Self { home }
     }
 
     /// Runs another command of haft here; returns what it printed.
     pub fn run(&self, arguments: &[&str]) -> String {
-        let output = self.haft(arguments).stdin(Stdio::null()).output().expect("it runs");
-        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+        let said = said(self.command(arguments), "");
+        said.out + &said.err
     }
 
     /// Starts a server with these flags before its name.
@@ -75,14 +51,14 @@ impl Place {
 
     /// Starts a server whose output is open, and which nobody reads.
     pub fn unread(&self, flags: &[&str]) -> Server {
-        self.unheard(self.haft(&[flags, &["mcp", "serve"]].concat()).spawn().expect("it can be started"))
+        self.unheard(self.command(&[flags, &["mcp", "serve"]].concat()).spawn().expect("it can be started"))
     }
 
     /// Starts a server whose output is closed.
     pub fn silent(&self, flags: &[&str]) -> Server {
         let (reader, writer) = std::io::pipe().expect("there are pipes");
         drop(reader);
-        let mut command = self.haft(&[flags, &["mcp", "serve"]].concat());
+        let mut command = self.command(&[flags, &["mcp", "serve"]].concat());
         self.unheard(command.stdout(writer).spawn().expect("it can be started"))
     }
 
@@ -90,11 +66,11 @@ impl Place {
     fn unheard(&self, mut child: Child) -> Server {
         let ((_, told), (_, said)) = (channel(), channel());
         let stdin = child.stdin.take();
-        Server { child, stdin, told, said, heard: Vec::new(), next_id: 0, meta: None, _folder: self.folder.clone() }
+        Server { child, stdin, told, said, heard: Vec::new(), next_id: 0, meta: None, _home: self.home.clone() }
     }
 
     fn start(&self, arguments: &[&str]) -> Server {
-        let mut child = self.haft(arguments).spawn().expect("it can be started");
+        let mut child = self.command(arguments).spawn().expect("it can be started");
         let stdout = BufReader::new(child.stdout.take().expect("it is piped"));
         let mut stderr = child.stderr.take().expect("it is piped");
         let (tell, told) = channel();
@@ -107,7 +83,7 @@ impl Place {
             say.send(text)
         });
         let stdin = child.stdin.take();
-        Server { child, stdin, told, said, heard: Vec::new(), next_id: 0, meta: None, _folder: self.folder.clone() }
+        Server { child, stdin, told, said, heard: Vec::new(), next_id: 0, meta: None, _home: self.home.clone() }
     }
 
     /// Starts a server and shakes hands; the client can do this.
@@ -141,7 +117,7 @@ pub struct Server {
     /// What every request says of itself, in the new era.
     pub meta: Option<Value>,
     /// It is there as long as the server is.
-    _folder: Arc<TempDir>,
+    _home: ScratchHome,
 }
 
 impl Server {

@@ -17,6 +17,7 @@ use haft_contract::process::{
     Command, Ended, Ground, GroundRoot, HowEnded, Level, NotRun, Processes, Settle, Settled, Stream,
 };
 use haft_sandbox::{Launcher, Network, Sandbox, Settings};
+use haft_testkit::require::Need;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use tempfile::TempDir;
@@ -67,13 +68,30 @@ pub struct Outcome {
 }
 
 /// Returns the levels that this system gives, each with a house.
+#[track_caller]
 pub fn houses() -> Vec<(Level, House)> {
-    let levels = [Level::None, Level::Partial, Level::Full];
-    let houses = levels.map(|level| (level, House::at(level)));
-    houses.into_iter().filter(|(level, house)| house.sandbox.confinement().reached == *level).collect()
+    let mut houses = Vec::new();
+    for level in [Level::None, Level::Partial, Level::Full] {
+        let house = House::at(level);
+        if house.reaches(level) {
+            houses.push((level, house));
+        }
+    }
+    houses
 }
 
 impl House {
+    /// Returns whether this system confines commands so strongly.
+    #[track_caller]
+    pub fn reaches(&self, level: Level) -> bool {
+        let is_reached = self.sandbox.confinement().reached == level;
+        match level {
+            Level::None => is_reached,
+            Level::Partial => Need::Partial.met(is_reached),
+            Level::Full => Need::Full.met(is_reached),
+        }
+    }
+
     /// Makes a house whose commands are confined at most so strongly.
     pub fn at(level: Level) -> Self {
         Self::with(Launcher::at(Path::new(env!("CARGO_BIN_EXE_haft"))), level)

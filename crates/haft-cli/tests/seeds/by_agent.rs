@@ -1,10 +1,11 @@
 //! Runs a case about the loop around a model: the command at work with a model that follows a script.
 
 use haft_model::wire::Wire;
+use haft_testkit::scratch_home::output_of;
 use haft_testkit::scripted_model::{Script, ScriptedModel, Turn};
 use serde_json::json;
 
-use crate::by_command::haft;
+use crate::by_command::scratch_home;
 use crate::case::{Case, Ran};
 
 /// Returns whether a case is about the loop.
@@ -18,12 +19,11 @@ pub(crate) fn run(case: &Case) -> Ran {
     let most = case.given["max_steps"].as_u64().expect("a number of steps");
     let turns = (0..most + 3).map(|number| Turn::call("shell", json!({ "command": format!("echo {number}") })));
     let model = ScriptedModel::start(Script::of(turns));
-    let place = tempfile::tempdir().expect("a temporary folder can be made");
-    std::fs::create_dir(place.path().join("ws")).expect("it is new");
+    let home = scratch_home();
     let (address, steps) = (model.base_url(Wire::Chat), most.to_string());
     let words = ["--yes", "--dialect", case.dialect(), "run", "--wire", "chat", "--base-url", &address];
     let words = [&words[..], &["--model", ScriptedModel::NAME, "--max-steps", &steps, "go"]].concat();
-    let output = haft(place.path(), &[], &words, "");
+    let output = output_of(home.command(&words), "");
     let told = String::from_utf8_lossy(&output.stderr);
     let says = told.contains(&format!("Stopped after {most} steps"));
     // A broken program has another status, and says so.

@@ -1,10 +1,11 @@
 //! Runs a case by the command: the files it is given, its calls as lines, one process with the dialect.
 
-use std::io::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::Command;
 
+use haft_testkit::require::Need;
+use haft_testkit::scratch_home::{ScratchHome, output_of};
 use serde_json::{Value, json};
 
 use crate::case::{Case, Ran};
@@ -12,29 +13,26 @@ use crate::meanings::{Content, Step, content, step};
 
 /// The user that a case runs as when it must not be the system's own.
 const SOMEBODY: u32 = 65_534;
+const AS_SOMEBODY: &[&str] = &["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
 
 /// Runs a case; nothing when it needs another user and there is no way to be one.
 pub(crate) fn run(case: &Case) -> Option<Ran> {
-    let place = tempfile::tempdir().expect("a temporary folder can be made");
-    for name in ["ws", "home", "state", "config/haft"] {
-        std::fs::create_dir_all(place.path().join(name)).expect("it is new");
-    }
-    let closed = lay_out(case, place.path());
-    write_rules(case, place.path());
-    let around = if closed { as_somebody(place.path())? } else { Vec::new() };
-    let input = lines(case, place.path());
-    let output = haft(place.path(), &around, &["--yes", "--dialect", case.dialect(), "call", "-"], &input);
+    let home = scratch_home();
+    std::fs::create_dir(home.path("config/haft")).expect("it is new");
+    let closed = lay_out(case, home.root());
+    write_rules(case, home.root());
+    let around = if closed { as_somebody(&home)? } else { &[] };
+    let input = lines(case, home.root());
+    let output = output_of(home.command_behind(around, &["--yes", "--dialect", case.dialect(), "call", "-"]), input);
     assert!(output.status.success(), "{}: {}", case.id, String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8_lossy(&output.stdout);
     let records = text.lines().map(|line| serde_json::from_str(line).expect("every line is a record")).collect();
-    Some(Ran { records, workspace: Some(place), ..Ran::default() })
+    Some(Ran { records, home: Some(home), ..Ran::default() })
 }
 
 /// Returns the names of the tools that a dialect shows.
 pub(crate) fn tools(dialect: &str) -> Vec<String> {
-    let place = tempfile::tempdir().expect("a temporary folder can be made");
-    std::fs::create_dir(place.path().join("ws")).expect("it is new");
-    let output = haft(place.path(), &[], &["--dialect", dialect, "--json", "tools"], "");
+    let output = output_of(scratch_home().command(&["--dialect", dialect, "--json", "tools"]), "");
     let tools: Vec<Value> = serde_json::from_slice(&output.stdout).expect("a list of tools");
     tools.iter().filter_map(|tool| tool["name"].as_str()).map(str::to_owned).collect()
 }
@@ -109,46 +107,18 @@ fn lines(case: &Case, place: &Path) -> String {
 }
 
 /// Returns the words before a command that make it somebody else's.
-fn as_somebody(place: &Path) -> Option<Vec<String>> {
+fn as_somebody(home: &ScratchHome) -> Option<&'static [&'static str]> {
     let is_root = std::fs::metadata("/proc/self").expect("it is there").uid() == 0;
     if !is_root {
-        return Some(Vec::new());
+        return Some(&[]);
     }
-    let chown = Command::new("chown").args(["-R", &format!("{SOMEBODY}:{SOMEBODY}")]).arg(place).status();
-    let copy = place.join("haft");
-    std::fs::copy(env!("CARGO_BIN_EXE_haft"), &copy).expect("it can be copied");
-    let user = [format!("--reuid={SOMEBODY}"), format!("--regid={SOMEBODY}"), "--clear-groups".to_owned()];
-    let words = [vec!["setpriv".to_owned()], user.to_vec(), vec![copy.display().to_string()]].concat();
-    let tried = Command::new(&words[0]).args(&words[1..]).arg("--version").output();
+    let chown = Command::new("chown").args(["-R", &format!("{SOMEBODY}:{SOMEBODY}")]).arg(home.root()).status();
+    let tried = home.command_behind(AS_SOMEBODY, &["--version"]).output();
     let can = chown.is_ok_and(|status| status.success()) && tried.is_ok_and(|output| output.status.success());
-    if !can {
-        say_that_it_was_not_tried();
-    }
-    can.then_some(words)
+    Need::Users.found(can.then_some(AS_SOMEBODY))
 }
 
-#[expect(clippy::print_stderr, reason = "a test that tries less than it could says so")]
-fn say_that_it_was_not_tried() {
-    eprintln!("not tried, this machine does not allow it: a process of another user");
-}
-
-/// Runs the command in a place of its own.
-pub(crate) fn haft(place: &Path, around: &[String], arguments: &[&str], input: &str) -> Output {
-    let mut command = match around {
-        [] => Command::new(env!("CARGO_BIN_EXE_haft")),
-        [program, words @ ..] => {
-            let mut command = Command::new(program);
-            command.args(words);
-            command
-        }
-    };
-    command.args(arguments).current_dir(place.join("ws")).env_clear();
-    command.env("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin").env("TMPDIR", place);
-    command.env("HOME", place.join("home")).env("XDG_STATE_HOME", place.join("state"));
-    command.env("XDG_CONFIG_HOME", place.join("config"));
-    let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    let mut child = child.expect("it can be started");
-    // It may have ended without reading everything.
-    let _ = child.stdin.take().expect("it is piped").write_all(input.as_bytes());
-    child.wait_with_output().expect("it ends")
+/// Makes a home of its own for the command.
+pub(crate) fn scratch_home() -> ScratchHome {
+    ScratchHome::new(env!("CARGO_BIN_EXE_haft")).with_own_folders()
 }

@@ -25,8 +25,8 @@ pub(crate) struct Ran {
     pub(crate) records: Vec<Value>,
     /// What else was found out, by the name that the case has for it.
     pub(crate) facts: Map<String, Value>,
-    /// The workspace, where there is one.
-    pub(crate) workspace: Option<tempfile::TempDir>,
+    /// The home and the workspace, where there are some.
+    pub(crate) home: Option<haft_testkit::scratch_home::ScratchHome>,
 }
 
 impl Case {

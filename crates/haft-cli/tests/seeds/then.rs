@@ -143,8 +143,8 @@ fn preview(record: &Value) -> String {
 }
 
 fn file(ran: &Ran, name: &str) -> String {
-    let place = ran.workspace.as_ref().expect("the case has a workspace");
-    String::from_utf8_lossy(&std::fs::read(place.path().join("ws").join(name)).unwrap_or_default()).into_owned()
+    let home = ran.home.as_ref().expect("the case has a workspace");
+    String::from_utf8_lossy(&std::fs::read(home.path("ws").join(name)).unwrap_or_default()).into_owned()
 }
 
 fn text(value: &Value) -> &str {

@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 
+use haft_testkit::require::Need;
 use serde_json::{Value, json};
 
 use crate::ground::{Ground, assert_same, for_everybody};
@@ -74,7 +75,7 @@ const COMMANDS: &[&str] = &[
 
 #[test]
 fn whatever_a_command_does_to_build_folders_works_and_is_undone_exactly() {
-    for_everybody("build folders", &|ground| {
+    for_everybody(&|ground| {
         for command in COMMANDS {
             let ground = ground.another();
             ground.lay_out(&format!("{REPOSITORY}{BUILDS}"));
@@ -96,9 +97,8 @@ fn whatever_a_command_does_to_build_folders_works_and_is_undone_exactly() {
 
 #[test]
 fn git_clean_removes_build_folders_and_undo_restores_them() {
-    for_everybody("git clean", &|ground| {
+    for_everybody(&|ground| {
         if !ground.has_git() {
-            println!("not tried, there is no git");
             return;
         }
         let ground = ground.another();
@@ -115,10 +115,7 @@ fn git_clean_removes_build_folders_and_undo_restores_them() {
 #[test]
 fn without_room_beside_the_workspace_the_before_images_are_in_it_and_git_leaves_them_alone() {
     let ground = Ground::own();
-    let Some(memory) = Memory::new() else {
-        println!("not tried, there is no file system in memory");
-        return;
-    };
+    let Some(memory) = Need::Memory.found(Memory::new()) else { return };
     for has_repository in [true, false] {
         let ground = ground.another();
         if has_repository && !ground.has_git() {

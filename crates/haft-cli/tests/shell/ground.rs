@@ -6,6 +6,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use haft_testkit::require::Need;
 use serde_json::{Value, json};
 
 use crate::place::Place;
@@ -22,13 +23,11 @@ pub(crate) struct Ground {
 }
 
 /// Does it as whoever we are, and as an ordinary user where we can become one.
-pub(crate) fn for_everybody(what: &str, work: &dyn Fn(&Ground)) {
+pub(crate) fn for_everybody(work: &dyn Fn(&Ground)) {
     work(&Ground::new(Vec::new()));
     let ordinary = Ground::new(BECOME_ORDINARY.to_vec());
-    if ordinary.place.run_around(&ordinary.around, &["--version"], "").status.success() {
+    if Need::Users.met(ordinary.place.run_around(&ordinary.around, &["--version"], "").status.success()) {
         work(&ordinary);
-    } else {
-        println!("{what}: not tried as another user, this one cannot become one");
     }
 }
 
@@ -54,8 +53,9 @@ impl Ground {
         Self::new(self.around.clone())
     }
 
+    #[track_caller]
     pub(crate) fn has_git(&self) -> bool {
-        Command::new("git").arg("--version").output().is_ok_and(|said| said.status.success())
+        Need::Git.met(Command::new("git").arg("--version").output().is_ok_and(|said| said.status.success()))
     }
 
     /// Runs a script in the workspace without haft.

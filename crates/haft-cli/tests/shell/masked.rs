@@ -28,7 +28,7 @@ const COMMANDS: &[(&str, Option<&str>)] = &[
 
 #[test]
 fn a_masked_secret_is_neither_seen_nor_changed_nor_removed() {
-    for_everybody("masked secrets", &|ground| {
+    for_everybody(&|ground| {
         std::fs::create_dir_all(ground.place.root().join("config/haft")).expect("there is room");
         let settings = ground.place.root().join("config/haft/config.toml");
         std::fs::write(settings, "[sandbox]\nsecrets = \"mask\"\n").expect("there is room");

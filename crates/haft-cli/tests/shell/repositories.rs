@@ -2,6 +2,7 @@
 
 use std::process::Output;
 
+use haft_testkit::require::Need;
 use serde_json::Value;
 
 use crate::ground::{Ground, for_everybody};
@@ -58,10 +59,10 @@ fn check(ground: &Ground, case: &Case) {
     }
 }
 
-fn check_all(what: &str, cases: &[Case]) {
-    for_everybody(what, &|ground| {
+fn check_all(cases: &[Case]) {
+    for_everybody(&|ground| {
         if !ground.has_git() {
-            return println!("{what}: not tried, there is no git");
+            return;
         }
         cases.iter().for_each(|case| check(&ground.another(), case));
     });
@@ -70,38 +71,35 @@ fn check_all(what: &str, cases: &[Case]) {
 #[test]
 fn undo_keeps_the_objects_that_a_later_reference_needs_and_names_the_command_that_removes_it() {
     const COMMIT: &str = "echo two > a; git commit -qam two";
-    check_all(
-        "references made since",
-        &[
-            Case { said: &["git tag -d v1"], then: "git show v1; grep one a", ..case("tag", COMMIT, "git tag v1") },
-            Case {
-                before: "git init -q --bare ../remote.git; git remote add origin ../remote.git; git push -q origin master",
-                said: &["git push --force-with-lease origin ", ":refs/heads/master"],
-                then: "git show origin/master; rm -rf ../remote.git",
-                ..case("push", COMMIT, "git push -q origin master")
-            },
-            Case {
-                said: &["HEAD points elsewhere"],
-                then: "git show HEAD:a | grep two",
-                ..case("cherry-pick", COMMIT, "git checkout -q -b other HEAD~; git cherry-pick master")
-            },
-            Case { said: &["git branch -D x"], ..case("branch", COMMIT, "git branch x") },
-            Case {
-                said: &["git update-ref -d refs/notes/mine"],
-                ..case("other reference", COMMIT, "git update-ref refs/notes/mine HEAD")
-            },
-            Case {
-                is_done: false,
-                said: &["stash drop stash@{1}"],
-                ..case("stash", "echo two > a; git stash -q", "echo three > b; git add b; git stash -q")
-            },
-            Case {
-                said: &["checkout BRANCH"],
-                then: "git -C ../wt log -1; git worktree remove --force ../wt",
-                ..case("worktree", COMMIT, "git worktree add -q --detach ../wt master")
-            },
-        ],
-    );
+    check_all(&[
+        Case { said: &["git tag -d v1"], then: "git show v1; grep one a", ..case("tag", COMMIT, "git tag v1") },
+        Case {
+            before: "git init -q --bare ../remote.git; git remote add origin ../remote.git; git push -q origin master",
+            said: &["git push --force-with-lease origin ", ":refs/heads/master"],
+            then: "git show origin/master; rm -rf ../remote.git",
+            ..case("push", COMMIT, "git push -q origin master")
+        },
+        Case {
+            said: &["HEAD points elsewhere"],
+            then: "git show HEAD:a | grep two",
+            ..case("cherry-pick", COMMIT, "git checkout -q -b other HEAD~; git cherry-pick master")
+        },
+        Case { said: &["git branch -D x"], ..case("branch", COMMIT, "git branch x") },
+        Case {
+            said: &["git update-ref -d refs/notes/mine"],
+            ..case("other reference", COMMIT, "git update-ref refs/notes/mine HEAD")
+        },
+        Case {
+            is_done: false,
+            said: &["stash drop stash@{1}"],
+            ..case("stash", "echo two > a; git stash -q", "echo three > b; git add b; git stash -q")
+        },
+        Case {
+            said: &["checkout BRANCH"],
+            then: "git -C ../wt log -1; git worktree remove --force ../wt",
+            ..case("worktree", COMMIT, "git worktree add -q --detach ../wt master")
+        },
+    ]);
 }
 
 impl Case {
@@ -113,70 +111,64 @@ impl Case {
 #[test]
 fn references_are_compared_by_their_values_and_not_by_their_files() {
     const COMMIT: &str = "echo two > a; git commit -qam two";
-    check_all(
-        "values",
-        &[
-            Case { then: "test $(git log --oneline | wc -l) = 1", ..case("gc since", COMMIT, "git gc -q") },
-            Case {
-                then: "test $(git log --oneline | wc -l) = 1",
-                ..case("pack-refs since", COMMIT, "git pack-refs --all")
-            },
-            Case {
-                then: "! git rev-parse -q --verify v1 && ! git rev-parse -q --verify x",
-                ..case("new references, then gc", "git tag v1; git branch x", "git gc -q")
-            },
-            Case {
-                then: "! git rev-parse -q --verify v1",
-                ..case("a new reference, then packed too", "git tag v1", "git pack-refs --all --no-prune")
-            },
-            Case {
-                before: "git branch x",
-                then: "git rev-parse x t && git log -1 --format=%s | grep two",
-                ..case("work after a gc that is undone", "git gc -q", "git tag t; echo two > a; git commit -qam two")
-            },
-            Case {
-                before: "git tag old; git branch gone; git pack-refs --all",
-                then: "git rev-parse gone old",
-                ..case("a packed branch removed", "git branch -q -D gone", "git tag new; git pack-refs --all")
-            },
-            Case {
-                is_done: false,
-                said: &["git revert "],
-                ..case("a commit on top", COMMIT, "echo three > a; git commit -qam three")
-            },
-            Case { ..case("a branch checked out since", "git branch x", "git checkout -q x").refused() },
-            Case { ..case("staged since", "echo n > n; git add n", "echo m > m; git add m").refused() },
-        ],
-    );
+    check_all(&[
+        Case { then: "test $(git log --oneline | wc -l) = 1", ..case("gc since", COMMIT, "git gc -q") },
+        Case {
+            then: "test $(git log --oneline | wc -l) = 1",
+            ..case("pack-refs since", COMMIT, "git pack-refs --all")
+        },
+        Case {
+            then: "! git rev-parse -q --verify v1 && ! git rev-parse -q --verify x",
+            ..case("new references, then gc", "git tag v1; git branch x", "git gc -q")
+        },
+        Case {
+            then: "! git rev-parse -q --verify v1",
+            ..case("a new reference, then packed too", "git tag v1", "git pack-refs --all --no-prune")
+        },
+        Case {
+            before: "git branch x",
+            then: "git rev-parse x t && git log -1 --format=%s | grep two",
+            ..case("work after a gc that is undone", "git gc -q", "git tag t; echo two > a; git commit -qam two")
+        },
+        Case {
+            before: "git tag old; git branch gone; git pack-refs --all",
+            then: "git rev-parse gone old",
+            ..case("a packed branch removed", "git branch -q -D gone", "git tag new; git pack-refs --all")
+        },
+        Case {
+            is_done: false,
+            said: &["git revert "],
+            ..case("a commit on top", COMMIT, "echo three > a; git commit -qam three")
+        },
+        Case { ..case("a branch checked out since", "git branch x", "git checkout -q x").refused() },
+        Case { ..case("staged since", "echo n > n; git add n", "echo m > m; git add m").refused() },
+    ]);
 }
 
 #[test]
 fn undo_adds_objects_back_and_removes_none() {
     const PRUNE: &str = "git reflog expire --expire=now --all; git gc -q --prune=now";
-    check_all(
-        "objects",
-        &[
-            case("gc", "git gc -q", "git tag t"),
-            case("repack", "git repack -q -a -d", "git branch t"),
-            case(
-                "prune",
-                "git hash-object -w a; git reflog expire --expire=now --all; git prune --expire=now",
+    check_all(&[
+        case("gc", "git gc -q", "git tag t"),
+        case("repack", "git repack -q -a -d", "git branch t"),
+        case(
+            "prune",
+            "git hash-object -w a; git reflog expire --expire=now --all; git prune --expire=now",
+            "git tag t",
+        ),
+        case("amend, then prune", "git commit -q --amend -m other", "git tag t").pruned_since(),
+        Case {
+            before: "echo two > a; git commit -qam two; git gc -q",
+            ..case(
+                "reset and prune in one command",
+                "git reset -q --hard HEAD~; git reflog expire --expire=now --all; git gc -q --prune=now",
                 "git tag t",
-            ),
-            case("amend, then prune", "git commit -q --amend -m other", "git tag t").pruned_since(),
-            Case {
-                before: "echo two > a; git commit -qam two; git gc -q",
-                ..case(
-                    "reset and prune in one command",
-                    "git reset -q --hard HEAD~; git reflog expire --expire=now --all; git gc -q --prune=now",
-                    "git tag t",
-                )
-            },
-        ],
-    );
-    for_everybody("redo", &|ground| {
+            )
+        },
+    ]);
+    for_everybody(&|ground| {
         if !ground.has_git() {
-            return println!("redo: not tried, there is no git");
+            return;
         }
         let ground = ground.another();
         ground.lay_out(REPOSITORY);
@@ -211,49 +203,42 @@ impl Case {
 fn bare_repositories_submodules_and_borrowed_stores_keep_their_objects_too() {
     const LIBRARY: &str = "git init -q lib; git -C lib config user.name A; git -C lib config user.email a@b.c; \
         echo l > lib/l; git -C lib add l; git -C lib commit -qm l; echo lib > .git/info/exclude; ";
-    check_all(
-        "siblings",
-        &[
-            Case {
-                before: "git init -q --bare b.git",
-                then: "git --git-dir b.git fsck --full --strict && git --git-dir b.git show t",
-                said: &["git --git-dir b.git tag -d t"],
-                ..case("push to a bare repository", "git push -q ./b.git master", "git --git-dir b.git tag t master")
-            },
-            Case {
-                before: LIBRARY,
-                then: "git -C lib fsck --full --strict && git -C lib show t",
-                said: &["git -C lib tag -d t"],
-                ..case("a repository below", "cd lib; echo m > l; git commit -qam m", "git -C lib tag t")
-            },
-            Case {
-                before: "git clone -q -s . c; git -C c config user.name A; git -C c config user.email a@b.c; echo c > .git/info/exclude",
-                then: "git -C c fsck --full --strict && git -C c show t",
-                ..case(
-                    "a borrowed store",
-                    "cd c; echo m > a; git commit -qam m",
-                    "git -C c tag t; git gc -q --prune=now",
-                )
-            },
-            Case {
-                before: LIBRARY,
-                said: &["rm -rf .git/modules/sub"],
-                then: "git --git-dir .git/modules/sub show t",
-                ..case(
-                    "a submodule",
-                    "git -c protocol.file.allow=always submodule add -q file://$PWD/lib sub 2> /dev/null; git commit -qm sub",
-                    "git --git-dir .git/modules/sub --work-tree sub tag t",
-                )
-            },
-        ],
-    );
+    check_all(&[
+        Case {
+            before: "git init -q --bare b.git",
+            then: "git --git-dir b.git fsck --full --strict && git --git-dir b.git show t",
+            said: &["git --git-dir b.git tag -d t"],
+            ..case("push to a bare repository", "git push -q ./b.git master", "git --git-dir b.git tag t master")
+        },
+        Case {
+            before: LIBRARY,
+            then: "git -C lib fsck --full --strict && git -C lib show t",
+            said: &["git -C lib tag -d t"],
+            ..case("a repository below", "cd lib; echo m > l; git commit -qam m", "git -C lib tag t")
+        },
+        Case {
+            before: "git clone -q -s . c; git -C c config user.name A; git -C c config user.email a@b.c; echo c > .git/info/exclude",
+            then: "git -C c fsck --full --strict && git -C c show t",
+            ..case("a borrowed store", "cd c; echo m > a; git commit -qam m", "git -C c tag t; git gc -q --prune=now")
+        },
+        Case {
+            before: LIBRARY,
+            said: &["rm -rf .git/modules/sub"],
+            then: "git --git-dir .git/modules/sub show t",
+            ..case(
+                "a submodule",
+                "git -c protocol.file.allow=always submodule add -q file://$PWD/lib sub 2> /dev/null; git commit -qm sub",
+                "git --git-dir .git/modules/sub --work-tree sub tag t",
+            )
+        },
+    ]);
 }
 
 #[test]
 fn a_repository_that_a_command_made_goes_as_a_whole_or_stays_as_a_whole() {
-    for_everybody("whole", &|ground| {
+    for_everybody(&|ground| {
         if !ground.has_git() {
-            return println!("whole: not tried, there is no git");
+            return;
         }
         let make = "git init -q new; git -C new config user.name A; cd new; echo a > a; git add a; \
             git -c user.name=A -c user.email=a@b.c commit -qm one";
@@ -274,13 +259,13 @@ fn a_repository_that_a_command_made_goes_as_a_whole_or_stays_as_a_whole() {
 
 #[test]
 fn a_reftable_is_restored_as_a_whole_or_not_at_all() {
-    for_everybody("reftable", &|ground| {
+    for_everybody(&|ground| {
         let ground = ground.another();
         let begin =
             "git init -q -b master --ref-format=reftable . && git config user.name A && git config user.email a@b.c";
         ground.lay_out(&format!("{begin} || rm -rf .git"));
-        if !ground.place.path(".git/reftable").exists() {
-            return println!("reftable: not tried, git has none");
+        if !Need::Git.met(ground.place.path(".git/reftable").exists()) {
+            return;
         }
         ground.lay_out("echo one > a; git add a; git commit -qm one");
         let commit = "echo two > a; git commit -qam two";

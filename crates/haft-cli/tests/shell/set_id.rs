@@ -19,7 +19,7 @@ fn undone(ground: &Ground, number: &serde_json::Value) -> String {
 
 #[test]
 fn undo_of_a_mode_gives_set_id_bits_only_to_the_content_that_had_them() {
-    for_everybody("set-id bits", &|ground| {
+    for_everybody(&|ground| {
         for bits in [0o4755, 0o2755, 0o6755] {
             let ground = ground.another();
             ground.lay_out(&format!("echo mine > priv; chmod {bits:o} priv"));
@@ -46,7 +46,7 @@ fn new_content_from_a_file_tool_gets_no_set_id_bits_and_undo_restores_both() {
     let write = json!({ "name": "write_file", "arguments": { "path": "priv", "content": "other\n" } });
     let edit = json!({ "name": "edit_file", "arguments": { "path": "priv", "old_text": "mine", "new_text": "other" } });
     let read = json!({ "name": "read_file", "arguments": { "path": "priv" } });
-    for_everybody("new content", &|ground| {
+    for_everybody(&|ground| {
         for (call, bits) in [(&write, 0o4755), (&edit, 0o4755), (&write, 0o2755), (&edit, 0o6755)] {
             let ground = ground.another();
             ground.lay_out(&format!("echo mine > priv; chmod {bits:o} priv"));

@@ -4,11 +4,12 @@ use std::process::Command;
 
 use haft_model::wire::Wire;
 use haft_testkit::collector::{Answers, CollectedSpan, Collector};
+use haft_testkit::scratch_home::Said;
 use haft_testkit::scripted_model::{Fault, Script, ScriptedModel, Turn, Usage};
 use haft_testkit::snapshot;
 use serde_json::{Value, json};
 
-use crate::place::{KEY, Place, Said, said};
+use crate::place::{KEY, Place, said};
 
 const CONTENT: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
 
@@ -58,7 +59,7 @@ fn a_run_is_a_span_with_its_questions_and_calls_beneath_it() {
     let model = ScriptedModel::start(Script::of([look, Turn::text("Two lines.").usage(usage)]));
     let collector = Collector::start(Answers::Taken);
     let said = traced(&place, &model, &collector, &["run", "--yes", "how long is a.txt?"]);
-    assert_eq!((said.out.as_str(), said.code), ("Two lines.\n", Some(0)), "{}", said.err);
+    assert_eq!((said.out.as_str(), said.code), ("Two lines.\n", 0), "{}", said.err);
     let spans = collector.spans();
     assert_eq!((spans.len(), spans[4].name.as_str()), (5, "chat scripted"), "{}", shown(&spans));
     snapshot!(shown(&spans[..4]), @r#"
@@ -115,7 +116,7 @@ fn the_spans_of_a_run_are_one_trace_of_its_session() {
     let model = ScriptedModel::start(Script::of([look, Turn::text("Two lines.")]));
     let collector = Collector::start(Answers::Taken);
     let said = traced(&place, &model, &collector, &["run", "how long is a.txt?"]);
-    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert_eq!(said.code, 0, "{}", said.err);
     let spans = collector.spans();
     assert!(spans.iter().all(|span| span.trace == spans[0].trace && span.times.0 <= span.times.1));
     assert!(spans.iter().all(|span| span.times.1 <= spans[0].times.1), "the run ends last");
@@ -137,7 +138,7 @@ fn what_went_wrong_has_its_kind_and_no_words() {
     let model = ScriptedModel::start(Script::of([calls, denied]));
     let collector = Collector::start(Answers::Taken);
     let said = traced(&place, &model, &collector, &["run", "look"]);
-    assert_eq!(said.code, Some(1), "{}", said.err);
+    assert_eq!(said.code, 1, "{}", said.err);
     let spans = collector.spans();
     let error = |name: &str| {
         let span = named(&spans, name);
@@ -164,7 +165,7 @@ fn a_call_that_changes_something_names_its_change_set() {
     let model = ScriptedModel::start(Script::of([write, Turn::text("Done.")]));
     let collector = Collector::start(Answers::Taken);
     let said = traced(&place, &model, &collector, &["run", "--yes", "write"]);
-    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert_eq!(said.code, 0, "{}", said.err);
     let spans = collector.spans();
     let attributes = &named(&spans, "execute_tool write_file").attributes;
     assert_eq!((&attributes["haft.did"], &attributes["haft.change_set"]), (&json!("changed"), &json!(1)));
@@ -197,7 +198,7 @@ fn nothing_that_was_said_or_done_and_no_key_is_in_a_span() {
     let mut command = command(&place, &model, &collector, &["run", "--yes", "--json", "the-prompt"]);
     command.env("OTEL_EXPORTER_OTLP_HEADERS", "x-team=the-key-of-the-collector").env("OTEL_SERVICE_NAME", "mine");
     let said = said(command);
-    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert_eq!(said.code, 0, "{}", said.err);
     let requests = collector.requests();
     let words = ["the-reply", "the-argument", "one", "the-answer", "the-prompt", KEY, "the-key-of-the-collector"];
     for (word, request) in words.iter().flat_map(|word| requests.iter().map(move |request| (word, request))) {
@@ -219,7 +220,7 @@ fn content_comes_when_it_is_asked_for_and_without_secrets() {
     let mut command = command(&place, &model, &collector, &["run", "--yes", &format!("tell {KEY}")]);
     command.env(CONTENT, "true").env("OTEL_EXPORTER_OTLP_HEADERS", "x-team=the-key-of-the-collector");
     let said = said(command);
-    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert_eq!(said.code, 0, "{}", said.err);
     let spans = collector.spans();
     let run = named(&spans, "invoke_agent haft");
     let said_by = |role: &str, part: Value| json!([{ "role": role, "parts": [part] }]).to_string();
@@ -245,7 +246,7 @@ fn a_session_that_is_taken_up_has_the_same_conversation_in_another_trace() {
     let collector = Collector::start(Answers::Taken);
     for arguments in [&["run", "count"][..], &["resume", "go on"]] {
         let said = traced(&place, &model, &collector, arguments);
-        assert_eq!(said.code, Some(0), "{}", said.err);
+        assert_eq!(said.code, 0, "{}", said.err);
     }
     let spans = collector.spans();
     let runs: Vec<_> = spans.iter().filter(|span| span.name == "invoke_agent haft").collect();
@@ -267,7 +268,7 @@ fn every_form_says_whose_model_it_is() {
         let collector = Collector::start(Answers::Taken);
         let mut command = place.with(&model, wire, &["run", "x"]);
         command.env("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", format!("{}/somewhere", collector.url()));
-        assert_eq!(said(command).code, Some(0));
+        assert_eq!(said(command).code, 0);
         let spans = collector.spans();
         let chat = named(&spans, "chat scripted");
         assert_eq!(chat.attributes["gen_ai.provider.name"], provider);

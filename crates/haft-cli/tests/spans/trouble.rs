@@ -5,9 +5,10 @@ use std::process::{Command, Stdio};
 
 use haft_model::wire::Wire;
 use haft_testkit::collector::{Answers, Collector};
+use haft_testkit::scratch_home::Said;
 use haft_testkit::scripted_model::{Script, ScriptedModel, Turn};
 
-use crate::place::{Place, Said, said, said_of};
+use crate::place::{Place, said};
 
 /// Runs haft with these variables, and a model that has only one thing to say.
 fn run_with(variables: &[(&str, &str)]) -> Said {
@@ -23,7 +24,7 @@ fn notes(said: &Said) -> Vec<&str> {
 }
 
 fn is_as_ever(said: &Said) {
-    assert_eq!((said.out.as_str(), said.code), ("Yes.\n", Some(0)), "{}", said.err);
+    assert_eq!((said.out.as_str(), said.code), ("Yes.\n", 0), "{}", said.err);
 }
 
 #[test]
@@ -85,8 +86,8 @@ fn a_collector_that_is_silent_costs_two_seconds_at_the_end_and_no_more() {
     let mut answer = String::new();
     BufReader::new(child.stdout.take().expect("it is piped")).read_line(&mut answer).expect("it can be read");
     assert_eq!(answer, "Yes.\n", "the answer does not wait for it");
-    let said = said_of(child.wait_with_output().expect("it ends"));
-    assert_eq!(said.code, Some(0), "{}", said.err);
+    let said = Said::from(child.wait_with_output().expect("it ends"));
+    assert_eq!(said.code, 0, "{}", said.err);
     assert!(notes(&said)[0].ends_with("no answer within 2 s"), "{}", said.err);
 }
 
@@ -103,9 +104,9 @@ fn who_does_not_want_to_wait_for_a_silent_collector_presses_ctrl_c() {
     assert!(last.is_some_and(|line| line.contains("\"exit_code\":0")));
     let pid = child.id().to_string();
     let interrupt = Command::new("kill").args(["-INT", &pid]).status().expect("kill runs");
-    let said = said_of(child.wait_with_output().expect("it ends"));
+    let said = Said::from(child.wait_with_output().expect("it ends"));
     assert!(interrupt.success());
-    assert_eq!(said.code, Some(0), "the run was over: {}", said.err);
+    assert_eq!(said.code, 0, "the run was over: {}", said.err);
     // Whoever waits is told that there was no answer within 2 s.
     assert!(!said.err.contains("no answer within"), "{}", said.err);
 }
@@ -135,9 +136,9 @@ fn a_run_that_is_stopped_sends_what_it_has() {
     let child = command.env("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url()).spawn().expect("it can be started");
     model.wait_until_asked(1);
     let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
-    let said = said_of(child.wait_with_output().expect("it ends"));
+    let said = Said::from(child.wait_with_output().expect("it ends"));
     assert!(interrupt.success());
-    assert_eq!(said.code, Some(130), "{}", said.err);
+    assert_eq!(said.code, 130, "{}", said.err);
     let spans = collector.spans();
     let of = |name: &str| spans.iter().find(|span| span.name == name).map(|span| span.attributes["error.type"].clone());
     assert_eq!(of("invoke_agent haft"), Some("stopped".into()), "{}", said.out);

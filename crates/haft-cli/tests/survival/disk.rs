@@ -4,6 +4,7 @@
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::process::Command;
 
+use haft_testkit::require::Need;
 use serde_json::Value;
 
 use crate::place::{Place, edit, lines, read, write};
@@ -78,7 +79,7 @@ fn in_namespace(place: &Place, setup: &str, calls: &[Value]) -> Option<(Vec<Valu
     let text = String::from_utf8_lossy(&output.stdout);
     let mut told: Vec<Value> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     // Not every machine lets an ordinary user mount something; then the limit of file size must do.
-    let is_same = told.pop().as_ref().and_then(Value::as_str).map(|word| word == "same")?;
+    let is_same = Need::Mounts.found(told.pop().as_ref().and_then(Value::as_str).map(|word| word == "same"))?;
     assert_eq!(told.len(), calls.len(), "{text}{}", String::from_utf8_lossy(&output.stderr));
     Some((told, is_same))
 }
@@ -89,9 +90,7 @@ fn assert_refused(setup: &str, kind: &str, words: &str) {
     place.put("big.txt", &big("o", 100));
     place.put("small.txt", "small\n");
     let calls = [write("big.txt", &big("n", 400)), write("new/deep/f.txt", &big("n", 400))];
-    let Some((records, is_same)) = in_namespace(&place, setup, &calls) else {
-        return say_that_it_was_not_tried(setup);
-    };
+    let Some((records, is_same)) = in_namespace(&place, setup, &calls) else { return };
     for record in &records {
         assert_eq!(
             (&record["status"], &record["error"]["kind"]),
@@ -103,11 +102,6 @@ fn assert_refused(setup: &str, kind: &str, words: &str) {
         assert_eq!(record["did"], "nothing");
     }
     assert!(is_same, "{setup}: something was changed or left over");
-}
-
-#[expect(clippy::print_stderr, reason = "a test that tries less than it could says so")]
-pub(crate) fn say_that_it_was_not_tried(what: &str) {
-    eprintln!("not tried, this machine does not allow it: {what}");
 }
 
 const COPIED: &str = r#"cp -a "$ROOT/ws/." "$ROOT/home" && mount -t tmpfs -o OPTIONS none "$ROOT/ws" && cp -a "$ROOT/home/." "$ROOT/ws""#;
@@ -135,7 +129,7 @@ fn a_disk_of_the_state_too_small_for_the_old_content_lets_nothing_be_changed() {
     place.put("big.txt", &big("o", 100));
     let setup = r#"mount -t tmpfs -o size=80k none "$ROOT/state""#;
     let calls = [write("small.txt", "fits\n"), write("big.txt", "no room for the old one\n")];
-    let Some((records, _)) = in_namespace(&place, setup, &calls) else { return say_that_it_was_not_tried(setup) };
+    let Some((records, _)) = in_namespace(&place, setup, &calls) else { return };
     assert_eq!((&records[0]["status"], &records[1]["error"]["kind"]), (&"ok".into(), &"io".into()), "{records:?}");
     assert_eq!(std::fs::read_to_string(place.path("big.txt")).expect("it is there"), big("o", 100));
     assert!(place.leftovers().is_empty());
@@ -181,7 +175,7 @@ fn what_an_ordinary_user_may_not_write_or_read_stays_and_is_told() {
     let place = Place::new();
     place.put("closed/a.txt", "a\n");
     place.put("secret.txt", "s\n");
-    let Some(around) = as_ordinary_user(&place) else { return say_that_it_was_not_tried("an ordinary user") };
+    let Some(around) = Need::Users.found(as_ordinary_user(&place)) else { return };
     let modes = [("closed", 0o555), ("secret.txt", 0o000)];
     for (name, mode) in modes {
         std::fs::set_permissions(place.path(name), PermissionsExt::from_mode(mode)).expect("it is ours");

@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use haft_testkit::require::Need;
 use haft_workspace::history::{HistoryError, Which};
 use serde_json::Value;
 
@@ -57,8 +58,7 @@ impl Ground {
     fn with(calls: Vec<Value>) -> Option<Self> {
         let place = Place::new();
         let may_trace = std::process::Command::new("strace").args(["-qq", "-e", "trace=none", "true"]).output();
-        if !may_trace.is_ok_and(|output| output.status.success()) {
-            say_that_it_was_not_tried();
+        if !Need::Strace.met(may_trace.is_ok_and(|output| output.status.success())) {
             return None;
         }
         place.put("big.txt", &"old line\n".repeat(9_000));
@@ -130,11 +130,6 @@ impl Ground {
         assert!(left.is_empty() || call == "unlinkat", "{what}: {left:?}");
         left.iter().for_each(|path| drop(std::fs::remove_file(path)));
     }
-}
-
-#[expect(clippy::print_stderr, reason = "a test that tries less than it could says so")]
-fn say_that_it_was_not_tried() {
-    eprintln!("not tried: strace is not there, or may not trace");
 }
 
 fn has_struck(log: &Path, fault: Fault) -> bool {

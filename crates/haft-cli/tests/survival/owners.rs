@@ -1,6 +1,6 @@
 //! Files that belong to others: what can be kept of owner, group and mode, and what must not.
 //!
-//! Only the system's own user can make files for others; everybody else says that it was not tried.
+//! Only the system's own user can make files for others; for everybody else these tests are reported as skipped.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use haft_contract::call::CallId;
 use haft_contract::door::{Errand, Permit, PermitIssuer, SessionName};
 use haft_contract::effect::{Change, Effect};
 use haft_contract::path::{Extent, Place as At, Target};
+use haft_testkit::require::Need;
 use haft_workspace::files::Workspace;
 use haft_workspace::state::WorkspaceState;
 
-use crate::disk::say_that_it_was_not_tried;
 use crate::place::{Place, write};
 
 /// The user that the command runs as, and a group of others.
@@ -20,6 +20,7 @@ const USER: u32 = 65_534;
 const OTHERS: u32 = 65_000;
 
 /// Lays out a file of somebody else in a workspace of the ordinary user, unless we may not do so.
+#[track_caller]
 fn laid_out(name: &str, owner: (u32, u32), mode: u32) -> Option<Place> {
     let place = Place::new();
     place.put(name, "old\n");
@@ -29,10 +30,7 @@ fn laid_out(name: &str, owner: (u32, u32), mode: u32) -> Option<Place> {
     let given = given.and_then(|()| chown(place.path(name), Some(owner.0), Some(owner.1)));
     std::fs::set_permissions(place.path(name), PermissionsExt::from_mode(mode)).expect("it is there");
     let can_run = given.is_ok() && place.run_around(&as_user("--clear-groups"), &["--version"], "").status.success();
-    if !can_run {
-        say_that_it_was_not_tried("files of other users");
-    }
-    can_run.then_some(place)
+    Need::Users.found(can_run.then_some(place))
 }
 
 fn as_user(groups: &str) -> [&str; 4] {

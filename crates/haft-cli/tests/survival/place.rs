@@ -1,11 +1,11 @@
 //! A home and a workspace of their own, and the command in it.
 
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
+use haft_testkit::scratch_home::{ScratchHome, output_of};
 use haft_workspace::files::Workspace;
 use haft_workspace::history::History;
 use haft_workspace::state::WorkspaceState;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 /// A home, a state and a workspace of their own.
 pub(crate) struct Place {
-    folder: tempfile::TempDir,
+    home: ScratchHome,
 }
 
 /// What is at a path: its mode, and its content where it is a file.
@@ -21,53 +21,24 @@ pub(crate) type Tree = BTreeMap<PathBuf, (u32, Option<Vec<u8>>)>;
 
 impl Place {
     pub(crate) fn new() -> Self {
-        let folder = tempfile::tempdir().expect("a temporary folder can be made");
-        for name in ["ws", "home", "state", "config"] {
-            std::fs::create_dir(folder.path().join(name)).expect("it is new");
-        }
-        Self { folder }
+        Self { home: ScratchHome::new(env!("CARGO_BIN_EXE_haft")).with_own_folders() }
     }
 
     pub(crate) fn root(&self) -> &Path {
-        self.folder.path()
+        self.home.root()
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join("ws").join(name)
+        self.home.path("ws").join(name)
     }
 
     pub(crate) fn put(&self, name: &str, content: &str) {
-        let path = self.path(name);
-        std::fs::create_dir_all(path.parent().expect("it lies in the workspace")).expect("it can be made");
-        std::fs::write(path, content).expect("it can be written");
+        self.home.put(&format!("ws/{name}"), content);
     }
 
     /// Returns the command with its surroundings, around another program when there is one.
     pub(crate) fn haft(&self, around: &[&str], arguments: &[&str]) -> Command {
-        let mut command = match around {
-            [] => Command::new(env!("CARGO_BIN_EXE_haft")),
-            [program, words @ ..] => {
-                let mut command = Command::new(program);
-                command.args(words).arg(self.binary_for_others());
-                command
-            }
-        };
-        command.args(arguments).current_dir(self.path(""));
-        command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin");
-        command.env("HOME", self.root().join("home")).env("TMPDIR", self.root());
-        command.env("XDG_STATE_HOME", self.root().join("state")).env("XDG_CONFIG_HOME", self.root().join("config"));
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command
-    }
-
-    /// Returns a copy of the command that another user can reach, wherever it was built.
-    fn binary_for_others(&self) -> PathBuf {
-        let copy = self.root().join("haft");
-        // A file that is being written cannot be started, and other tests start processes meanwhile: so a second name first.
-        if !copy.exists() && std::fs::hard_link(env!("CARGO_BIN_EXE_haft"), &copy).is_err() {
-            std::fs::copy(env!("CARGO_BIN_EXE_haft"), &copy).expect("it can be copied");
-        }
-        copy
+        self.home.command_behind(around, arguments)
     }
 
     /// Runs the command to its end.
@@ -76,10 +47,7 @@ impl Place {
     }
 
     pub(crate) fn run_around(&self, around: &[&str], arguments: &[&str], input: &str) -> Output {
-        let mut child = self.haft(around, arguments).spawn().expect("it can be started");
-        // It may have ended without reading everything.
-        let _ = child.stdin.take().expect("it is piped").write_all(input.as_bytes());
-        child.wait_with_output().expect("it ends")
+        output_of(self.haft(around, arguments), input)
     }
 
     /// Makes calls and returns their records.

@@ -7,14 +7,16 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
+use super::corpus::SourceFile;
 use super::dice::Dice;
 
 /// A block of a file and what shall stand in its place.
 #[derive(Clone, Debug)]
 pub struct Block {
     /// The name of the file.
-    pub name: &'static str,
+    pub name: Arc<str>,
     /// All lines of the file, without line ends.
     pub lines: Vec<String>,
     /// Which of them are the block.
@@ -34,8 +36,8 @@ pub enum Tail {
 
 impl Block {
     /// Picks a block of a number of lines and a true change of it; nothing when the dice fell on a bad place.
-    pub fn pick(dice: &mut Dice, file: (&'static str, &str), most_lines: usize) -> Option<Self> {
-        let lines: Vec<String> = file.1.lines().map(str::to_owned).collect();
+    pub fn pick(dice: &mut Dice, file: &SourceFile, most_lines: usize) -> Option<Self> {
+        let lines: Vec<String> = file.text.lines().map(str::to_owned).collect();
         let height = 1 + dice.below(most_lines);
         let first = dice.below(lines.len().checked_sub(height)?);
         let range = first..first + height;
@@ -46,7 +48,7 @@ impl Block {
             return None;
         }
         let new = changed(dice, block)?;
-        Some(Self { name: file.0, lines, range, new })
+        Some(Self { name: file.name.clone(), lines, range, new })
     }
 
     /// Returns the lines of the block.

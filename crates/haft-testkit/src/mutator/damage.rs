@@ -8,15 +8,15 @@ mod places;
 mod whitespace;
 
 use super::block::{Block, Tail, plain, sent};
-use super::corpus::FILES;
+use super::corpus::{Corpus, SourceFile};
 use super::dice::Dice;
 use super::{Case, Class, Sent, Truth};
 
 const MOST_LINES: usize = 12;
 
 /// Picks a true edit and damages it; nothing when the two do not suit each other.
-pub fn damaged(dice: &mut Dice, class: Class) -> Option<Case> {
-    let file = *dice.pick(&FILES)?;
+pub fn damaged(corpus: &Corpus, dice: &mut Dice, class: Class) -> Option<Case> {
+    let file: &SourceFile = corpus.pick(dice)?;
     let block = Block::pick(dice, file, MOST_LINES)?;
     match class {
         Class::Exact => exact(dice, &block),
@@ -31,7 +31,7 @@ pub fn damaged(dice: &mut Dice, class: Class) -> Option<Case> {
         Class::NearMiss => near_miss(dice, &block),
         Class::TwoPlaces => places::two_places(dice, block),
         Class::Elided => elided(dice, &block),
-        Class::Multi => places::multi(dice, block),
+        Class::Multi => places::multi(dice, file, block),
     }
 }
 
@@ -41,7 +41,7 @@ fn truth(block: &Block) -> Truth {
 }
 
 fn case(class: Class, block: &Block, edits: Vec<Sent>, truth: Truth) -> Case {
-    Case { class, file: block.name, before: block.before(), lines: block.range.clone(), edits, truth }
+    Case { class, file: block.name.clone(), before: block.before(), lines: block.range.clone(), edits, truth }
 }
 
 fn exact(dice: &mut Dice, block: &Block) -> Option<Case> {

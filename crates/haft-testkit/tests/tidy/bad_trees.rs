@@ -221,6 +221,46 @@ fn waiting_is_seen_in_every_kind_of_test_and_nowhere_else() {
 }
 
 #[test]
+fn a_test_that_returns_early_without_a_word_is_seen_however_it_does() {
+    let silent = [
+        "if !Path::new(\"/usr/bin/git\").exists() {\n        return;\n    }",
+        "let Some(git) = found() else { return };",
+        "if missing() {\n        println!(\"not tried\");\n        return;\n    }",
+        "if missing() {\n        return println!(\"not tried\");\n    }",
+        "for a in b {\n        let Ok(git) = a else { return };\n    }",
+        "for_all(&|a| {\n        if !a.has_room() {\n            return;\n        }\n    });",
+    ];
+    for (attribute, place) in [("#[test]\nfn", "src/a/tests.rs"), ("#[tokio::test]\nasync fn", "tests/a.rs")] {
+        let path = format!("crates/haft/{place}");
+        for body in silent {
+            let text = format!("{attribute} a_rule_holds() {{\n    {body}\n    assert!(true);\n}}\n");
+            let told = skips::silent_skips(&tree(&[(&path, &text)]));
+            assert!(told.len() == 1 && told[0].to_string().contains("a test returns early"), "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_test_that_asks_before_it_returns_is_in_order() {
+    let helper = "fn has_git() -> bool {\n    Need::Git.met(true)\n}\nfn ready() -> bool {\n    has_git()\n}\n";
+    let bodies = [
+        "if !Need::Git.met(is_there) {\n        return;\n    }",
+        "let Some(git) = Need::Git.found(git()) else { return };",
+        "if !place.has_git() {\n        return;\n    }",
+        "if !ready() {\n        return;\n    }",
+        "let Ok(orders) = std::env::var(\"ORDERS\") else { return };",
+        "let a = || {\n        return 1;\n    };",
+        "let mut a = |b| {\n        if b {\n            done += 1;\n            return;\n        }\n    };",
+    ];
+    for body in bodies {
+        let text = format!(
+            "{helper}#[test]\nfn a_rule_holds() {{\n    {body}\n}}\nfn other() {{\n    if a {{\n        return;\n    }}\n}}\n"
+        );
+        check(&skips::silent_skips(&tree(&[("crates/haft/tests/a.rs", &text)])), &[]);
+    }
+}
+
+#[test]
 fn a_file_of_cases_that_nobody_names_is_seen() {
     let files = [
         ("tests/cases/used.jsonl", ""),
@@ -257,6 +297,38 @@ fn a_name_in_the_coverage_behind_which_there_is_nothing_is_seen() {
     check_page("| X1 | a | `haft/src/b.rs` | not yet |", &["docs/coverage.md:1: there is no file haft/src/b.rs"]);
     check_page("| X1 | a | — | `b.rs::it_holds` |", &["docs/coverage.md:1: there is no file b.rs"]);
     check(&coverage::broken_claims(&[]), &["docs/coverage.md:1: the file is gone"]);
+}
+
+#[test]
+fn a_path_in_the_architecture_behind_which_there_is_nothing_is_seen() {
+    let told = |page: &str| {
+        architecture::broken_paths(&tree(&[("crates/haft-net/src/a/b.rs", ""), ("ARCHITECTURE.md", page)]))
+    };
+    for right in
+        ["`b.rs`", "`a/b`", "`a/b.rs`", "`src/a/`", "`haft-net/src/a`", "`crates/haft-net/src/a/b.rs`", "`NAME.rs`"]
+    {
+        check(&told(right), &[]);
+    }
+    for wrong in ["c.rs", "a/c", "b/a.rs", "haft-net/a", "haft-ne/src/a"] {
+        let expected = format!("ARCHITECTURE.md:2: there is no file or folder {wrong}");
+        check(&told(&format!("in `a/b`\nand `{wrong}`")), &[&expected]);
+    }
+    check(&architecture::broken_paths(&[]), &["ARCHITECTURE.md:1: the file is gone"]);
+}
+
+#[test]
+fn an_arrow_of_the_architecture_that_is_not_the_one_that_is_checked_is_seen() {
+    let page = include_str!("../../../../ARCHITECTURE.md");
+    let wrong = |from: &str, to: &str| {
+        assert_eq!(page.matches(from).count(), 1, "{from}");
+        architecture::wrong_arrows(&tree(&[("ARCHITECTURE.md", &page.replace(from, to))]))
+    };
+    let line = page.lines().position(|line| line.starts_with("Arrows: ")).expect("it draws them") + 1;
+    let of = |name: &str| format!("ARCHITECTURE.md:{line}: the arrows of {name} are not those that are checked");
+    check(&wrong("mcp → contract, host, net, runtime", "mcp → contract, net, runtime"), &[&of("haft-mcp")]);
+    check(&wrong("haft → all but cli, testkit", "haft → all but cli"), &[&of("haft")]);
+    check(&wrong("; cli → all;", ";"), &[&of("haft-cli")]);
+    check(&wrong("contract → macros;", "contract → macros; macros → net;"), &[&of("haft-macros")]);
 }
 
 #[test]

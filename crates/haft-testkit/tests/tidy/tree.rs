@@ -55,7 +55,10 @@ pub struct Setting {
 
 pub static REPOSITORY: LazyLock<Vec<Source>> = LazyLock::new(|| {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let mut paths = vec![root.join("Cargo.lock"), root.join("clippy.toml"), root.join("docs/coverage.md")];
+    let mut paths: Vec<PathBuf> = ["ARCHITECTURE.md", "Cargo.lock", "clippy.toml", "docs/coverage.md"]
+        .iter()
+        .map(|name| root.join(name))
+        .collect();
     for folder in ["crates", "tests/cases"] {
         walk(&root.join(folder), &mut paths);
     }

@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use haft_testkit::require::Need;
 use haft_testkit::scene::Scene;
 use haft_testkit::snapshot;
 use serde_json::{Value, json};
@@ -227,8 +228,7 @@ fn as_git_says(scene: &Scene) -> Option<String> {
 
 #[tokio::test]
 async fn what_is_met_is_what_git_lists() {
-    // Without git there is nothing to compare with.
-    if Command::new("git").arg("--version").output().is_err() {
+    if !Need::Git.met(Command::new("git").arg("--version").output().is_ok()) {
         return;
     }
     let lay_out = "git init -q . && mkdir -p src/deep build keep/x && touch a.o b.c src/c.o src/deep/d src/deep/e.o build/f keep/x/g keep/h \

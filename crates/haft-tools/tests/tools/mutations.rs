@@ -1,5 +1,6 @@
 //! What becomes of true edits after the damage that models do.
 
+use haft_testkit::mutator::corpus::Corpus;
 use haft_testkit::mutator::dice::Dice;
 use haft_testkit::mutator::report::{Report, Row};
 use haft_testkit::mutator::{self, Case, Class};
@@ -7,10 +8,33 @@ use haft_tools::edit::{Count, Edit, fit};
 
 const SEED: u64 = 20_261_115;
 
+/// Returns the files and the number of cases: those of this machine and 3,000, or what `tests/mutations/run` asks for.
+fn asked_for() -> (Corpus, usize) {
+    let cases = std::env::var("HAFT_TEST_MUTATIONS").ok().and_then(|cases| cases.parse().ok()).unwrap_or(3_000);
+    match std::env::var_os("HAFT_TEST_SOURCES") {
+        Some(folder) => (Corpus::of_folders([(String::new(), folder.into())]), cases),
+        None => (Corpus::of_this_machine().clone(), cases),
+    }
+}
+
+#[test]
+fn edits_are_tried_on_real_files_of_many_languages() {
+    let corpus = Corpus::of_this_machine();
+    let languages = corpus.languages();
+    let wanted = [
+        "c", "css", "fish", "go", "gradle", "html", "java", "js", "json", "kt", "Makefile", "md", "py", "rb", "rs",
+        "sh", "sql", "swift", "toml", "ts", "txt", "yaml",
+    ];
+    let missing: Vec<&str> = wanted.into_iter().filter(|wanted| !languages.contains(wanted)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+    assert!(corpus.files().count() >= 100, "{} files", corpus.files().count());
+}
+
 #[test]
 #[expect(clippy::print_stdout, reason = "`--nocapture` shows what became of each class")]
 fn a_damaged_edit_is_applied_at_its_one_place_or_refused() {
-    let report = mutator::report(SEED, 3_000);
+    let (corpus, cases) = asked_for();
+    let report = mutator::report(&corpus, SEED, cases);
     println!("{report}");
     let told = || format!("{report}\n{}", report.examples.join("\n\n"));
     assert_eq!(report.total().wrong, 0, "{}", told());
@@ -20,7 +44,7 @@ fn a_damaged_edit_is_applied_at_its_one_place_or_refused() {
         assert!(*percent >= 97.0, "{}: {}", class.name(), told());
     }
     // Where there is no sensible place at all, only a wrong one can be seen.
-    assert_eq!((judged.len(), report.total().sensible > 1_000), (7, true), "{}", told());
+    assert_eq!((judged.len(), report.total().sensible > cases / 3), (7, true), "{}", told());
 }
 
 #[test]
@@ -28,10 +52,10 @@ fn a_near_miss_is_told_with_the_lines_that_were_meant() {
     let mut dice = Dice::new(SEED);
     // Some blocks have a twin that differs in a word, and a brace on both sides of a gap may be anywhere.
     for (class, least) in [(Class::NearMiss, 140), (Class::Elided, 125)] {
-        let cases = (0..150).map(|_| mutator::case(&mut dice, class));
+        let cases = (0..150).map(|_| mutator::case(Corpus::of_this_machine(), &mut dice, class));
         let found = cases.filter(|case| {
             let edits = [Edit { old: &case.edits[0].old, new: &case.edits[0].new, count: Count::Unique }];
-            let near = fit(&case.before, &edits, case.file).expect_err("nothing fits").near;
+            let near = fit(&case.before, &edits, &case.file).expect_err("nothing fits").near;
             near.is_some_and(|near| near.first_line <= case.lines.end && near.last_line > case.lines.start)
         });
         let found = found.count();
@@ -42,7 +66,7 @@ fn a_near_miss_is_told_with_the_lines_that_were_meant() {
 // What the mutator proves is worth as much as what it catches.
 #[test]
 fn an_engine_that_guesses_is_caught() {
-    let report = mutator::report_on(SEED, 600, |case| Ok(guessed(case)));
+    let report = mutator::report_on(Corpus::of_this_machine(), (SEED, 600), |case| Ok(guessed(case)));
     for class in [Class::Stale, Class::Repeated, Class::NearMiss, Class::TwoPlaces, Class::Elided, Class::Multi] {
         assert!(row(&report, class).wrong > 0, "{}: {report}", class.name());
     }
@@ -50,7 +74,7 @@ fn an_engine_that_guesses_is_caught() {
 
 #[test]
 fn an_engine_that_forgives_nothing_is_seen_to_refuse() {
-    let report = mutator::report_on(SEED, 600, exact_only);
+    let report = mutator::report_on(Corpus::of_this_machine(), (SEED, 600), exact_only);
     for class in [Class::TrailingBlanks, Class::Indentation, Class::Typography, Class::LineNumbers, Class::LineEnds] {
         assert!(row(&report, class).percent().is_some_and(|percent| percent < 50.0), "{}: {report}", class.name());
     }
@@ -60,7 +84,8 @@ fn an_engine_that_forgives_nothing_is_seen_to_refuse() {
 
 #[test]
 fn the_same_seed_makes_the_same_cases() {
-    let told = |seed| mutator::report_on(seed, 120, |case| Err(case.before.clone())).examples;
+    let corpus = Corpus::of_this_machine();
+    let told = |seed| mutator::report_on(corpus, (seed, 120), |case| Err(case.before.clone())).examples;
     assert_eq!(told(7), told(7));
     assert_ne!(told(7), told(8));
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::super::block::{Block, Tail, sent};
-use super::super::corpus::FILES;
+use super::super::corpus::SourceFile;
 use super::super::dice::Dice;
 use super::super::{Case, Class, Sent, Truth};
 use super::case;
@@ -58,8 +58,7 @@ fn put_elsewhere(dice: &mut Dice, block: &mut Block, copy: Vec<String>) {
 }
 
 /// Sends several edits of one file, of which one may be damaged, or two share lines.
-pub fn multi(dice: &mut Dice, first: Block) -> Option<Case> {
-    let file = *FILES.iter().find(|(name, _)| *name == first.name)?;
+pub fn multi(dice: &mut Dice, file: &SourceFile, first: Block) -> Option<Case> {
     let mut blocks = vec![first];
     let wanted = 2 + dice.below(3);
     for _ in 0..40 {

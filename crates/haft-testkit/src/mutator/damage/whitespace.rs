@@ -101,10 +101,16 @@ pub fn nested(dice: &mut Dice, mut block: Block) -> Option<Case> {
     let levels: Option<Vec<usize>> =
         block.old().iter().chain(&block.new).filter(|line| !line.trim().is_empty()).map(level).collect();
     let outer = dice.below(levels?.into_iter().min()? + 1);
-    let apply = |line: &String| match level(line).filter(|_| !line.is_empty()) {
-        Some(levels) => format!("{}{}", sent_unit.repeat(levels.saturating_sub(outer)), line.trim_start()),
+    let written = |line: &String, unit: &str| match level(line).filter(|_| !line.is_empty()) {
+        Some(levels) => format!("{}{}", unit.repeat(levels.saturating_sub(outer)), line.trim_start()),
         None => line.clone(),
     };
+    // A block without its outer levels may be another block of the file as it is: then the call says that one.
+    let without_outer: Vec<String> = block.old().iter().map(|line| written(line, &unit)).collect();
+    if outer > 0 && block.lines.windows(without_outer.len()).any(|lines| lines == without_outer) {
+        return None;
+    }
+    let apply = |line: &String| written(line, &sent_unit);
     let (old, new): (Vec<String>, Vec<String>) =
         (block.old().iter().map(apply).collect(), block.new.iter().map(apply).collect());
     let tail = block.tail(dice);

@@ -16,6 +16,7 @@ use crate::files::fate;
 use crate::files::order::in_order;
 use crate::files::shut::Shut;
 use crate::history::{History, TakenBack, Which};
+use crate::require::Need;
 use crate::state::WorkspaceState;
 
 mod again;
@@ -458,7 +459,7 @@ fn attributes_of_the_layer_and_powers_do_not_come_in_and_others_do() {
     let path = scene.at("layer/a");
     let set =
         |name: &str, value: &str| rustix::fs::setxattr(&path, name, value.as_bytes(), rustix::fs::XattrFlags::empty());
-    if set("user.kept", "1").is_err() {
+    if !Need::Attributes.met(set("user.kept", "1").is_ok()) {
         return;
     }
     for name in ["user.overlay.origin", "user.overlay.overlay.own"] {
@@ -476,7 +477,7 @@ fn attributes_of_the_layer_and_powers_do_not_come_in_and_others_do() {
 
 #[test]
 fn from_another_file_system_it_is_copied() {
-    let Ok(elsewhere) = tempfile::tempdir_in("/dev/shm") else { return };
+    let Some(elsewhere) = Need::Memory.found(tempfile::tempdir_in("/dev/shm").ok()) else { return };
     for count in [3, 40] {
         let scene = Scene::with_layer(tempfile::tempdir().expect("a temporary folder can be made"), elsewhere.path());
         let name = |number: usize| format!("{count}-{number}");

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use super::{Registry, name_of};
+use crate::require::Need;
 use crate::state::root_record::{RootIdentity, RootRecord};
 
 struct Disk {
@@ -43,8 +44,9 @@ impl Disk {
     }
 
     /// Returns whether folders can be recognised on this file system.
+    #[track_caller]
     fn records_births(&self) -> bool {
-        RootIdentity::of(self.folder.path()).is_some()
+        Need::Births.met(RootIdentity::of(self.folder.path()).is_some())
     }
 }
 

@@ -7,6 +7,7 @@
 use std::process::Command;
 
 use crate::command::syntax::{Node, Operation, Parameter, Script, Word, WordPart, parse};
+use crate::require::Need;
 
 const EXPRESSIONS: &[&str] = &[
     "a",
@@ -193,13 +194,7 @@ const X: &str = "value";
 
 #[test]
 fn words_are_those_of_bash() {
-    let Some(expected) = words_of_bash() else {
-        #[expect(clippy::print_stderr, reason = "a skipped test says so")]
-        {
-            eprintln!("skipped: there is no bash here");
-        }
-        return;
-    };
+    let Some(expected) = Need::Programs.found(words_of_bash()) else { return };
     assert_eq!(expected.len(), EXPRESSIONS.len());
     for (expression, expected) in EXPRESSIONS.iter().zip(expected) {
         assert_eq!(words_of_ours(expression), expected, "for {expression:?}");

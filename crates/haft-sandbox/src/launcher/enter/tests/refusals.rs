@@ -7,6 +7,7 @@ use rustix::thread::UnshareFlags;
 
 use super::everyone;
 use super::scene::{Scene, Who};
+use crate::require::Need;
 
 /// Lets a test change mounts for one process. Only root can.
 #[allow(unsafe_code)]
@@ -16,12 +17,10 @@ fn with_own_mounts() {
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC).unwrap();
 }
 
+#[track_caller]
 fn as_root(before: fn(&Scene)) -> Vec<Scene> {
-    if !rustix::process::geteuid().is_root() {
-        #[expect(clippy::print_stderr, reason = "whoever reads the test's output shall know what was not tried")]
-        {
-            eprintln!("not tried, only root can change mounts and owners");
-        }
+    // Only root can change mounts and owners.
+    if !Need::Users.met(rustix::process::geteuid().is_root()) {
         return Vec::new();
     }
     Who::all().into_iter().map(|who| Scene::new(who).before(before)).collect()

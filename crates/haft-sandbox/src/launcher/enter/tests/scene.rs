@@ -13,6 +13,7 @@ use rustix::fs::{Gid, Mode, OFlags, Uid};
 use crate::launcher::enter::{Entered, NotEntered, ReadyToRun, fully, partly};
 use crate::launcher::watch::Entered as _;
 use crate::orders::{Confine, Orders, Visible, VisibleRoot};
+use crate::require::Need;
 
 const NOBODY: u32 = 65534;
 
@@ -29,8 +30,9 @@ pub(super) enum Who {
 
 impl Who {
     /// Everyone that whoever runs the tests can be.
+    #[track_caller]
     pub(super) fn all() -> Vec<Who> {
-        if rustix::process::geteuid().is_root() {
+        if Need::Users.met(rustix::process::geteuid().is_root()) {
             vec![Who::User, Who::Root, Who::RootForUser]
         } else {
             vec![Who::User]
@@ -42,16 +44,11 @@ impl Who {
     }
 }
 
-/// Returns the scenes if the system has a program that they need; else says so.
+/// Returns the scenes if the system has a program that they need.
+#[track_caller]
 pub(super) fn tried(scenes: Vec<Scene>, program: &str) -> Vec<Scene> {
-    if ["/usr/bin", "/usr/local/bin"].iter().any(|folder| Path::new(folder).join(program).exists()) {
-        return scenes;
-    }
-    #[expect(clippy::print_stderr, reason = "whoever reads the test's output shall know what was not tried")]
-    {
-        eprintln!("not tried, this machine has no {program}");
-    }
-    Vec::new()
+    let is_there = ["/usr/bin", "/usr/local/bin"].iter().any(|folder| Path::new(folder).join(program).exists());
+    if Need::of_program(program).met(is_there) { scenes } else { Vec::new() }
 }
 
 pub(super) struct Scene {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::files::layer::memory;
+use crate::require::Need;
 
 fn is_in_memory(ground: &LayeredGround) -> bool {
     upper_of(ground).starts_with(memory::folder())
@@ -9,7 +10,7 @@ fn is_in_memory(ground: &LayeredGround) -> bool {
 
 #[test]
 fn a_quick_ground_lies_in_memory_and_what_is_written_there_comes_in_and_can_be_taken_back() {
-    if !memory::has_room() {
+    if !Need::Memory.met(memory::has_room()) {
         return;
     }
     let scene = Scene::new(&[("a", "1\n")]);
