@@ -33,7 +33,7 @@ const MOST_PAUSES: u32 = 20;
 const MOST_CORRECTIONS: u32 = 2;
 
 /// What is said of an answer with which a schema takes for ever.
-const NOT_TOLD: &str = "whether it fits cannot be told in time; use a schema with fewer choices inside of each other";
+const NOT_TOLD: &str = "checking whether it fits takes too long; use a schema with fewer nested choices";
 
 /// A model at work in a session.
 ///
@@ -224,11 +224,11 @@ impl<'a> Agent<'a> {
             Stop::Refused => Err(Ended::Refused),
             _ if has_calls && reply.calls().all(|call| call.is_cut) => {
                 let why = reply.why_cut.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
-                run.try_on(&format!("it ends inside a call again and again{why}"))
+                run.try_on(&format!("it repeatedly ends inside a call{why}"))
             }
             _ if has_calls => run.is_under_way(),
             Stop::Paused => run.pause(),
-            Stop::Length => self.ask_to_go_on(run, "it is as long as one may be"),
+            Stop::Length => self.ask_to_go_on(run, "it reached the maximum length"),
             Stop::Cut => self.ask_to_go_on(run, reply.why_cut.as_deref().unwrap_or("it broke off")),
             Stop::Finished | Stop::Calls if reply.text().trim().is_empty() => match run.goings_on {
                 MOST_GOINGS_ON.. => Err(Ended::SaidNothing),
@@ -260,7 +260,7 @@ impl<'a> Agent<'a> {
         (run.told)(Told::Unfit(&why));
         self.keep(Message::User {
             text: format!(
-                "[haft: your last reply does not fit the schema:\n{why}\nReply with the whole JSON object once more, and \
+                "[haft: your last reply does not fit the schema:\n{why}\nReply with the whole JSON object again, and \
                  with nothing else.]"
             ),
         })
@@ -271,7 +271,7 @@ impl<'a> Agent<'a> {
         run.continues = run.has_begun;
         (run.told)(Told::GoesOn(why));
         self.keep(Message::User {
-            text: format!("[haft: your last reply is not whole: {why}. Go on exactly where it stopped.]"),
+            text: format!("[haft: your last reply is incomplete: {why}. Continue exactly where it stopped.]"),
         })
     }
 
@@ -327,7 +327,7 @@ impl<'r> Run<'r> {
 
     fn pause(&mut self) -> Result<(), Ended> {
         if self.pauses >= MOST_PAUSES {
-            return Err(Ended::Unfinished("the provider paused again and again".to_owned()));
+            return Err(Ended::Unfinished("the provider paused repeatedly".to_owned()));
         }
         self.pauses += 1;
         self.continues = self.has_begun;

@@ -20,8 +20,8 @@ use crate::told::{Telling, Told};
 
 const STOPPED: &str = "Not run: stopped by the user. Nothing was done.";
 const REFUSED: &str = "Not run: the reply that called it was refused. Nothing was done.";
-const CUT_BY_LENGTH: &str = "Not run: the reply was as long as one may be and ended inside this call, so its arguments are \
-    not whole. Nothing was done. Next: send it again with less in one call; write a large file in parts.";
+const CUT_BY_LENGTH: &str = "Not run: the reply reached the maximum length inside this call, so its arguments are \
+    incomplete. Nothing was done. Next: send it again with less in one call; write a large file in parts.";
 
 /// The calls of a reply while they run.
 struct Answering<'r> {
@@ -80,10 +80,9 @@ impl Agent<'_> {
                 (run.told)(Told::CallBegan { call, preview: &preview(call, self.runtime.redactor()) });
                 None
             }
-            Err(error) => Some(not_run(
-                call,
-                &format!("Not run: the session cannot be written down ({error}). Nothing was done."),
-            )),
+            Err(error) => {
+                Some(not_run(call, &format!("Not run: the session cannot be recorded ({error}). Nothing was done.")))
+            }
         }
     }
 }
@@ -92,7 +91,7 @@ impl Agent<'_> {
 fn cut(why: Option<&str>) -> String {
     let why = why.map(|why| format!(": {why}")).unwrap_or_default();
     format!(
-        "Not run: the reply ended inside this call, so its arguments are not whole{why}. Nothing was done. Next: send it again."
+        "Not run: the reply ended inside this call, so its arguments are incomplete{why}. Nothing was done. Next: send it again."
     )
 }
 
@@ -134,7 +133,7 @@ impl Answering<'_> {
 
     fn into_answers(self) -> Vec<Answer> {
         let answers = self.answers.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let lost = |call: &Call| not_run(call, "The result of this call is lost, which is a defect of haft.");
+        let lost = |call: &Call| not_run(call, "The result of this call is lost. This is a defect in haft.");
         answers.into_iter().zip(self.calls).map(|(answer, call)| answer.unwrap_or_else(|| lost(call))).collect()
     }
 }

@@ -29,7 +29,7 @@ const FRAME: usize = 60;
 /// Why an image is not shown any more.
 const IMAGE_LEFT_OUT: &str = "left out to save room; call the tool again if you need it";
 /// Stands where whole replies were.
-const REPLIES_LEFT_OUT: &str = "[haft: replies and results that stood here were left out to save room.]";
+const REPLIES_LEFT_OUT: &str = "[haft: replies and results that were here are left out to save room.]";
 
 /// What was left out to make room.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -70,7 +70,7 @@ impl Guard {
             self.circle = Some(Circle { tool: call.name.clone(), times: seen.times });
         }
         Some(format!(
-            "Not run: exactly this call came to the same {} times, and nothing else was changed in between. Its last result \
+            "Not run: exactly this call had the same result {} times, and nothing else changed in between. Its last result \
              (call {}) was:\n{}\nNext: do something else, or tell the user what is missing. To wait for something, wait \
              inside one command.",
             EARLIER_AT - 1,
@@ -111,7 +111,7 @@ impl Guard {
         let is_said_by_memory = kind.is_some_and(|kind| !kind.is_refusal());
         (times >= HINT_AT && !is_said_by_memory).then(|| {
             format!(
-                "Exactly this call has now come to the same {times} times, and nothing else was changed in between. Do \
+                "Exactly this call has now had the same result {times} times, and nothing else changed in between. Do \
                  something else, or tell the user what is missing."
             )
         })

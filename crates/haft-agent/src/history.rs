@@ -35,13 +35,13 @@ pub(crate) struct Mended {
 }
 
 /// The answer to a call that was running when the process ended.
-const INTERRUPTED: &str = "Interrupted: the process ended while this call ran. It may have happened, wholly or in part; look before you repeat it.";
+const INTERRUPTED: &str = "Interrupted: the process ended while this call ran. It may have taken effect, wholly or in part; check before you repeat it.";
 /// The answer to a call that had not begun.
-const NOT_BEGUN: &str = "Not run, as far as is known: the process ended, and nothing says that this call had begun. Look before you repeat it.";
+const NOT_BEGUN: &str = "Not run, as far as is known: the process ended, and no record says that this call began. Check before you repeat it.";
 /// The answer to a call whose own is lost.
-const LOST: &str = "The answer to this call is lost. It may have happened; look before you repeat it.";
+const LOST: &str = "The result of this call is lost. It may have taken effect; check before you repeat it.";
 /// What stands for a message that is lost.
-const GAP: &str = "[haft: what was said here is lost.]";
+const GAP: &str = "[haft: the message that was here is lost.]";
 /// Most calls that are named because only what came of them is left.
 const MOST_NAMED: usize = 10;
 /// Longest part that is told of what came of them, in characters.
@@ -87,10 +87,10 @@ fn note_of_lost(lost: usize, orphans: &[Answer]) -> Option<String> {
     if lost == 0 && orphans.is_empty() {
         return None;
     }
-    let mut note = "[haft: a part of this conversation is lost, with what you said and did there. Look before you repeat something.".to_owned();
+    let mut note = "[haft: a part of this conversation is lost, with your messages and calls there. Check before you repeat something.".to_owned();
     for answer in orphans.iter().take(MOST_NAMED) {
         let text: String = haft_contract::path::one_line(&answer.text).chars().take(LONGEST_NAMED).collect();
-        note.push_str(&format!("\nThis came of a call of {} there: {text}", answer.name));
+        note.push_str(&format!("\nA call of {} there had this result: {text}", answer.name));
     }
     if orphans.len() > MOST_NAMED {
         note.push_str(&format!("\nThere were {} more.", orphans.len() - MOST_NAMED));

@@ -18,9 +18,9 @@ const MOST_BYTES_KEPT: usize = 64 * 1024 * 1024;
 /// The largest image that all providers take, in bytes of Base64.
 const LARGEST: usize = 5_000_000;
 
-const TOO_LARGE: &str = "larger than a model takes";
-const REPLY_FULL: &str = "the results of one reply have room for no more; read it again on its own";
-const SESSION_FULL: &str = "a session has room for no more";
+const TOO_LARGE: &str = "larger than a model accepts";
+const REPLY_FULL: &str = "the results of one reply have no room for more; read it again on its own";
+const SESSION_FULL: &str = "a session has no room for more";
 
 /// The room for images in the results of one reply.
 #[derive(Debug)]

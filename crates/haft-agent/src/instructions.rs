@@ -69,15 +69,15 @@ impl Manner {
         match self {
             Manner::Normal => None,
             Manner::Plan => Some(
-                "The user wants a plan, not changes. Files cannot be changed, and what commands change is thrown away. Look \
+                "The user wants a plan, not changes. You cannot change files, and haft discards what commands change. Look \
                  around, then say what you would do: which files, what in them, how you would check it.",
             ),
             Manner::Try => {
-                Some("What commands change is shown to you and then thrown away, so the next command does not see it.")
+                Some("haft shows you what a command changes and then discards it, so the next command does not see it.")
             }
             Manner::Yolo => Some(
-                "The user has said yes to ordinary changes and commands beforehand, so do not wait for anyone; what is \
-                 dangerous is still refused.",
+                "The user has already said yes to ordinary changes and commands, so do not wait for an answer; haft still \
+                 refuses dangerous ones.",
             ),
         }
     }

@@ -84,7 +84,7 @@ impl fmt::Display for Ended {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Ended::Finished => f.write_str("The model has finished."),
-            Ended::Stopped => f.write_str("Stopped. Next: resume the session with what shall be done instead."),
+            Ended::Stopped => f.write_str("Stopped. Next: resume the session and say what to do instead."),
             Ended::OutOfSteps(most) => write!(
                 f,
                 "Stopped after {}, which is the limit. Next: resume the session, or allow more steps.",
@@ -102,23 +102,26 @@ impl fmt::Display for Ended {
             ),
             Ended::PromptTooLong { tokens, beside, window } => f.write_str(&too_long(*tokens, *beside, *window)),
             Ended::Refused => {
-                f.write_str("The model refused to go on. Next: ask for something else, or in other words.")
+                f.write_str("The model refused to continue. Next: ask for something else, or in other words.")
             }
             Ended::Unfinished(why) => {
-                write!(f, "The last reply is not whole: {why}. Next: resume the session, or ask for less at once.")
+                write!(
+                    f,
+                    "The last reply is incomplete: {why}. Next: resume the session, or ask for less in one reply."
+                )
             }
             Ended::SaidNothing => f.write_str(
                 "The model said nothing and called nothing. Next: ask in other words, or use another model.",
             ),
             Ended::Unfit(why) => write!(
                 f,
-                "The answer does not fit the schema, also after the model was told what is wrong:\n{why}\nNext: resume the \
+                "The answer does not fit the schema, even after haft told the model what is wrong:\n{why}\nNext: resume the \
                  session with the schema, or use a simpler one or another model."
             ),
             Ended::GoesInCircles { tool, times } => write!(
                 f,
                 "The model called \"{tool}\" {times} times in the same way with the same result. Next: resume the session \
-                 and say what it shall do instead."
+                 and say what it should do instead."
             ),
             Ended::Failed(error) => {
                 // What a provider says is not always a sentence.
@@ -127,7 +130,7 @@ impl fmt::Display for Ended {
             }
             Ended::NotRecorded(why) => write!(
                 f,
-                "The session cannot be written down: {why}. Next: see that its folder has room and can be written, or begin \
+                "The session cannot be recorded: {why}. Next: check that its folder has room and is writable, or start \
                  another session."
             ),
         }
@@ -141,8 +144,8 @@ fn too_long(tokens: u64, beside: u64, window: u64) -> String {
         beside => format!(", instructions and tools have about {}", Grouped(beside)),
     };
     format!(
-        "The task has about {}{and_the_rest}, and the model takes {}. Nothing was sent. Next: put the text into a file of the \
-         workspace and name the file in the task, or use a model that takes more; if this one does, set its window.",
+        "The task has about {}{and_the_rest}, and the model accepts {}. Nothing was sent. Next: put the text into a file of the \
+         workspace and name the file in the task, or use a model that accepts more; if this one does, set its window.",
         Grouped(tokens).of("token"),
         Grouped(window)
     )

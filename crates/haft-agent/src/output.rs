@@ -123,7 +123,7 @@ impl OutputSchema {
             Ok(_) if !text.contains('{') => return Err("$: expected one JSON object, received none".to_owned()),
             // A call that was cut is known as one; of an answer nobody knows whether a bracket is all that is missing.
             Ok(reading) if reading.is_completed() => {
-                return Err("$: expected a complete JSON object, received text that ends inside of it".to_owned());
+                return Err("$: expected a complete JSON object, received text that ends inside it".to_owned());
             }
             Ok(reading) => reading,
             // What it says to do is said of calls.
@@ -203,7 +203,7 @@ impl fmt::Display for OutputSchemaError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             OutputSchemaError::NotJson(why) => {
-                write!(f, "The schema is no JSON: {why}. Next: write one JSON Schema, an object.")
+                write!(f, "The schema is not JSON: {why}. Next: write one JSON Schema, an object.")
             }
             OutputSchemaError::TooLong(bytes) => write!(
                 f,
@@ -217,7 +217,7 @@ impl fmt::Display for OutputSchemaError {
                  a list or a number as a property of that.",
             ),
             OutputSchemaError::NotASchema(why) => {
-                write!(f, "The schema cannot be used: {why}. Next: mend it at that place.")
+                write!(f, "The schema cannot be used: {why}. Next: fix it there.")
             }
         }
     }

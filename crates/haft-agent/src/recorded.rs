@@ -67,7 +67,7 @@ impl LanguageModel for RecordedModel<'_> {
         Box::pin(async move {
             next.map(|reply| (self.adapt)(reply)).ok_or_else(|| ModelError {
                 kind: ModelErrorKind::Stopped,
-                what: "The recorded replies are all said.".to_owned(),
+                what: "There are no more recorded replies.".to_owned(),
                 next: "record a longer session".to_owned(),
             })
         })

@@ -23,9 +23,10 @@ use crate::commands::run::Run;
 use crate::commands::sessions::Sessions;
 use crate::notices::Stderr;
 
-/// The handle between a model and its tools.
+/// The handle between a model and its tools: checks every call, runs commands in a sandbox, and records changes so that
+/// you can undo them
 #[derive(Parser)]
-#[command(name = "haft", version = env!("HAFT_VERSION"), about, arg_required_else_help = false)]
+#[command(name = "haft", version = env!("HAFT_VERSION"), arg_required_else_help = false, max_term_width = 100)]
 #[command(
     after_help = "Exit codes: 0 ok, 1 failed, 2 usage or configuration, 3 refused, 4 timed out, 130 interrupted."
 )]
@@ -38,84 +39,85 @@ pub(crate) struct Arguments {
 
 /// What every command understands.
 #[derive(Args, Clone)]
+#[command(next_help_heading = "Global options")]
 pub(crate) struct Common {
-    /// The workspace; the current folder if left out
+    /// Use DIR as the workspace [default: the current folder]
     #[arg(short = 'C', value_name = "DIR", global = true)]
     pub(crate) workspace: Option<PathBuf>,
-    /// Another folder whose files may be read and changed as if they were in the workspace
+    /// Treat the files in DIR as if they were in the workspace; repeatable
     #[arg(long = "add-dir", value_name = "DIR", global = true)]
     pub(crate) added: Vec<PathBuf>,
-    /// The profile whose limits hold: haft, tunacode, ally, wyrm or nexau; that of the dialect if left out
+    /// Use the limits of profile P: haft, tunacode, ally, wyrm or nexau [default: the dialect's]
     #[arg(long, value_name = "P", global = true, value_parser = profile)]
     pub(crate) profile: Option<Profile>,
-    /// The system whose tool names, arguments and results are spoken: haft, tunacode, ally, wyrm, nexau, or one of yours
+    /// Use the tool names, arguments and results of D: haft, tunacode, ally, wyrm, nexau, or a dialect of your own
     #[arg(long, value_name = "D", global = true, value_parser = dialect)]
     pub(crate) dialect: Option<String>,
-    /// Say yes to ordinary questions; what is denied or dangerous stays so
+    /// Answer ordinary questions with yes; denied calls stay denied, and dangerous ones still need a person
     #[arg(long, visible_alias = "yolo", global = true)]
     pub(crate) yes: bool,
-    /// Change nothing, whatever is called; what commands would change is shown and thrown away
+    /// Change nothing; show what commands would change, then discard it
     #[arg(long, global = true)]
     pub(crate) plan: bool,
-    /// Show what commands would change, and throw it away; everything else is as usual
+    /// Show what commands change, then discard it; everything else works as usual
     #[arg(long = "try", global = true, conflicts_with = "plan")]
     pub(crate) tries: bool,
-    /// Trust what the project brings along in .haft, in this run only
+    /// Trust the project's .haft folder, in this run only
     #[arg(long, global = true)]
     pub(crate) trust: bool,
-    /// Run every call, also where a kept result of an identical one would serve
+    /// Run every call, even if haft has kept the result of an identical one
     #[arg(long = "no-cache", global = true)]
     pub(crate) no_cache: bool,
-    /// Print records for programs instead of text for people
+    /// Print JSON for programs instead of text for people
     #[arg(long, global = true)]
     pub(crate) json: bool,
 }
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Call a tool yourself, through the same steps as a model
+    /// Call a tool yourself, through the same steps as a model's call
     Call(Call),
-    /// Show what a model would see
+    /// Show the tools as a model sees them
     Tools(Tools),
-    /// Check configuration and tool descriptions, with the fix for every problem
+    /// Check configuration and tool definitions, and report each problem with its fix
     Check(Check),
-    /// Write a tool of your own to begin with
+    /// Create a working tool to start from
     New(New),
-    /// Serve the tools to other programs, over the Model Context Protocol
+    /// Serve the tools to other programs over the Model Context Protocol (MCP)
     Mcp(McpArguments),
-    /// Say how commands are judged, and by which rules
+    /// Explain how rules judge a command; list and test the rules
     Rules(RulesArguments),
     /// Judge one call of another agent, as a hook of that agent
     Guard(Guard),
-    /// Trust what a project brings along for haft: settings, rules, tools, words
+    /// Trust a project's files for haft: settings, rules, tools, words
     Trust(Trust),
-    /// Say how this workspace, or one tool, is doing
+    /// Report the state of this workspace, or of one tool
     Doctor(Doctor),
-    /// List what was changed in this workspace, the newest first
+    /// List the changes that were made through haft in this workspace, newest first
     Log(Log),
-    /// Show what one change set did
+    /// Show what one change set changed
     Diff(Diff),
-    /// Take a change set back
+    /// Undo a change set
     Undo(Undo),
-    /// Take the last undo back
+    /// Revert the last undo
     Redo,
-    /// Show what haft keeps on the disk, and free what you choose
+    /// Show what haft keeps on disk, and free what you choose
     Gc(Gc),
     /// Let a model work on a task
     Run(Run),
-    /// Go on with a session
+    /// Continue a session
     Resume(Resume),
-    /// Do a session once more in a copy, without a model, and say where it comes to something else
+    /// Replay a session in a copy, without a model, and report differences
     Replay(Replay),
-    /// List the sessions of this workspace, those used last first
+    /// List the sessions of this workspace, most recently used first
     Sessions(Sessions),
-    /// List the models that can be used here, and where they were found
+    /// List the models that you can use here, and where haft found them
     Models(ModelFlags),
-    /// A five-second guided run of the real thing in a scratch folder
+    /// Show real calls in a scratch folder, in five seconds
     Tour,
     /// Print a completion script for a shell
     Completions {
-        /// bash, zsh, fish, elvish or powershell
+        /// The shell
         shell: clap_complete::Shell,
     },
 }
@@ -127,95 +129,98 @@ pub(crate) enum Command {
   haft call bash 'ls -la' timeout=5
   printf '%s\\n' '{\"name\":\"list_dir\",\"arguments\":{}}' | haft call -")]
 pub(crate) struct Call {
-    /// The tool; or - to read one JSON call per line from stdin
+    /// The tool, or - to read one JSON call per line from stdin
     pub(crate) tool: String,
-    /// One JSON object, or key=value words; the first argument of the tool may stand first without its key
+    /// One JSON object, or key=value words; the tool's first argument may come first, without its key
     pub(crate) arguments: Vec<String>,
 }
 
 #[derive(Args)]
 pub(crate) struct Tools {
-    /// Show all words and arguments of this one
+    /// Show the full description and all arguments of this tool
     pub(crate) tool: Option<String>,
-    /// As this provider gets them: openai, openai-strict, anthropic, gemini or mcp
+    /// Print the tools as provider P receives them: openai, openai-strict, anthropic, gemini or mcp
     #[arg(long = "for", value_name = "P")]
     pub(crate) provider: Option<Provider>,
-    /// As a prompt file, to be changed: prompts/TOOL_prompt.xml replaces the words of a tool
+    /// Print a prompt file for you to change: prompts/TOOL_prompt.xml replaces the words of a tool
     #[arg(long, requires = "tool", conflicts_with_all = ["provider", "json"])]
     pub(crate) xml: bool,
 }
 
 #[derive(Args)]
 pub(crate) struct Log {
-    /// Most change sets to list
+    /// List at most N change sets
     #[arg(short = 'n', long = "most", value_name = "N", default_value_t = 20)]
     pub(crate) most: usize,
 }
 
 #[derive(Args)]
 pub(crate) struct Diff {
-    /// The change set, as "haft log" numbers it; the newest not taken back if left out
+    /// The change set, as numbered by "haft log" [default: the newest that is not undone]
     #[arg(value_name = "N")]
     pub(crate) number: Option<u64>,
 }
 
 #[derive(Args)]
 #[command(
-    after_help = "Nothing is asked. Where a file was changed since, both versions are merged when they do not overlap; otherwise
-nothing is changed, and all differences are shown. \"haft undo\" again goes further back, \"haft redo\" takes the last undo
-back. With --plan, haft only shows what it would do."
+    after_help = "haft undo does not ask. If a file has changed since then, haft merges both versions, provided that the changes do not overlap. \
+                  Otherwise it changes nothing and shows all differences.\n\n\
+                  Repeat \"haft undo\" to go further back; \"haft redo\" reverts the last undo. \
+                  With --plan, haft only shows what it would do."
 )]
 pub(crate) struct Undo {
-    /// The change set, as "haft log" numbers it; the newest not taken back if left out
+    /// The change set, as numbered by "haft log" [default: the newest that is not undone]
     #[arg(value_name = "N", conflicts_with_all = ["turn", "session"])]
     pub(crate) number: Option<u64>,
-    /// Everything of the turn that the newest belongs to
+    /// Undo everything in the turn of the newest change set
     #[arg(long, conflicts_with = "session")]
     pub(crate) turn: bool,
-    /// Everything of the session that the newest belongs to
+    /// Undo everything in the session of the newest change set
     #[arg(long)]
     pub(crate) session: bool,
-    /// Only what was done to this file, or in this folder
+    /// Undo only the changes to this file, or in this folder
     #[arg(long, value_name = "PATH")]
     pub(crate) file: Option<PathBuf>,
-    /// Only this hunk of a file, as "haft diff N" numbers them (src/a.rs:2); may be given several times
+    /// Undo only this hunk of a file, as numbered by "haft diff N" (src/a.rs:2); repeatable
     #[arg(long = "hunk", value_name = "FILE:K", value_parser = hunk, conflicts_with_all = ["file", "turn", "session", "beside"])]
     pub(crate) hunks: Vec<(PathBuf, usize)>,
-    /// Restore earlier versions beside the present files, as NAME.before-N
+    /// Restore earlier versions beside the current files, as NAME.before-N
     #[arg(long)]
     pub(crate) beside: bool,
 }
 
 #[derive(Args)]
 pub(crate) struct Check {
-    /// config.toml, rules.toml, tools.yaml, a definition (.yaml), a dialect (dialects/NAME.toml), the words of a tool (name.md, TOOL_prompt.xml), a JSON list of tools, or a folder of those
+    /// A config.toml, rules.toml or tools.yaml, a tool definition (.yaml), a dialect (dialects/NAME.toml), the words of a tool (NAME.md, TOOL_prompt.xml), a JSON list of tools, or a folder of these
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
-    /// Run the tools too: their examples, and calls that no tool expects. What they change is thrown away
+    /// Also run the tools: their examples, and calls that no tool expects; haft discards what they change
     #[arg(long)]
     pub(crate) run: bool,
 }
 
 #[derive(Args)]
-#[command(after_help = "Code is bound to its content: what changes is not loaded until it is trusted again.")]
+#[command(
+    after_help = "Trust in code covers its content: haft does not load code that changed until you trust it again."
+)]
 pub(crate) struct Trust {
-    /// The project; the workspace if left out
+    /// The project [default: the workspace]
     #[arg(value_name = "DIR")]
     pub(crate) folder: Option<PathBuf>,
-    /// List what is trusted, in all folders
+    /// List what you trust, in all folders
     #[arg(long, conflicts_with_all = ["folder", "revoke"])]
     pub(crate) list: bool,
-    /// Trust nothing there any more
+    /// Revoke all trust in this project
     #[arg(long)]
     pub(crate) revoke: bool,
-    /// Show how the project's files differ from the copy that runs
+    /// Show how the project's files differ from the trusted copy, which is what runs
     #[arg(long, conflicts_with_all = ["list", "revoke"])]
     pub(crate) diff: bool,
 }
 
 #[derive(Args)]
 pub(crate) struct Doctor {
-    /// The tool to look at
+    /// The tool to examine
     pub(crate) tool: Option<String>,
 }
 
@@ -260,13 +265,13 @@ fn hunk(text: &str) -> Result<(PathBuf, usize), String> {
 /// Takes what can be the name of a dialect; whether it is one is known when its file is looked for.
 fn dialect(name: &str) -> Result<String, String> {
     let names = haft_tools::dialect::NAMES;
-    let unknown = || format!("there is no such dialect; there are {}", names.join(", "));
+    let unknown = || format!("there is no such dialect; choose one of {}", names.join(", "));
     is_safe_name(name).then(|| name.to_owned()).ok_or_else(unknown)
 }
 
 fn profile(name: &str) -> Result<Profile, String> {
     Profile::named(name).ok_or_else(|| {
         let names: Vec<&str> = Profile::ALL.iter().map(|profile| profile.name()).collect();
-        format!("there is no such profile; there are {}", names.join(", "))
+        format!("there is no such profile; choose one of {}", names.join(", "))
     })
 }

@@ -28,7 +28,7 @@ pub(crate) enum Caller {
 }
 
 /// What a person does about an ordinary question that no one answers.
-const HOW_TO_ALLOW: &str = "run it with --yes, or at a terminal where somebody can answer";
+const HOW_TO_ALLOW: &str = "run it with --yes, or at a terminal where you can answer";
 
 impl Caller {
     /// Opens the workspace for calls. Untrusted files of the project are asked about, or reported.

@@ -3,6 +3,7 @@
 use std::io::{self, BufRead, Write};
 
 use haft_host::notices::{Notices, UntrustedFiles};
+use haft_host::project_files::MEANING;
 
 use crate::prompt::{forget_what_was_typed, somebody_is_there, typed_line};
 use crate::screen::{self, Part, safe};
@@ -32,7 +33,7 @@ impl Notices for Stderr {
 
 /// Asks whether a project is trusted. The end of input means no.
 fn ask(files: &UntrustedFiles, input: &mut impl BufRead, output: &mut impl Write) -> io::Result<bool> {
-    writeln!(output, "This project brings settings for haft that you do not trust yet:")?;
+    writeln!(output, "This project has files for haft that you do not trust yet:")?;
     for name in &files.new {
         writeln!(output, "  {}", safe(name))?;
     }
@@ -40,11 +41,11 @@ fn ask(files: &UntrustedFiles, input: &mut impl BufRead, output: &mut impl Write
         writeln!(output, "  {} (changed: {})", safe(name), safe(&what.join(", ")))?;
     }
     for name in &files.gone {
-        writeln!(output, "  {} (gone)", safe(name))?;
+        writeln!(output, "  {} (removed)", safe(name))?;
     }
     wrapped(MEANING, screen::talk_width(), 0).iter().try_for_each(|row| writeln!(output, "{row}"))?;
     writeln!(output, "y  yes, I have read them and trust them as they are")?;
-    writeln!(output, "n  no, go on without them")?;
+    writeln!(output, "n  no, continue without them")?;
     loop {
         write!(output, "> ")?;
         output.flush()?;
@@ -54,14 +55,10 @@ fn ask(files: &UntrustedFiles, input: &mut impl BufRead, output: &mut impl Write
         match answer.to_ascii_lowercase().as_str() {
             "y" | "yes" => return Ok(true),
             "n" | "no" => return Ok(false),
-            _ => writeln!(output, "That is none of the answers.")?,
+            _ => writeln!(output, "Answer y or n.")?,
         }
     }
 }
-
-/// What trust means, in words.
-pub(crate) const MEANING: &str = "\
-Code (settings, rules, tools, dialects) is loaded as it is now, and tools and hooks with every file of the workspace that they name; what changes is not loaded until you trust it again. What they run of the workspace is copied now, and they run from the copy. Words (AGENTS.md, commands, skills, prompts) are read by models; a change of them is mentioned. The rules of a project only make things stricter.";
 
 #[cfg(test)]
 mod tests {

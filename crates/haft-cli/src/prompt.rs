@@ -111,7 +111,7 @@ fn converse(
                 }
                 return Ok(verdict);
             }
-            None => writeln!(output, "That is none of the answers.")?,
+            None => writeln!(output, "Choose one of the answers above.")?,
         }
     }
 }

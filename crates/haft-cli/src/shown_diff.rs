@@ -55,7 +55,7 @@ fn lines_with(diff: &Diff, most_lines: usize, header: &dyn Fn(usize, &DiffHunk) 
         more => shown.push(Shown::Header(format!("[{more} more lines]"))),
     }
     if diff.coarse {
-        shown.push(Shown::Header("[comparing took too long; changed parts are shown as wholes]".into()));
+        shown.push(Shown::Header("[comparing took too long; changed parts are shown in full]".into()));
     }
     shown
 }

@@ -206,9 +206,9 @@ impl TryFrom<String> for CommandText {
     fn try_from(command: String) -> Result<Self, Self::Error> {
         match command.trim() {
             "" => Err("the command is empty".to_owned()),
-            text if text.contains('\0') => Err("the command holds a NUL character".to_owned()),
+            text if text.contains('\0') => Err("the command contains a NUL character".to_owned()),
             text if text.len() > LONGEST_COMMAND => {
-                Err("the command is longer than 16 KiB, and belongs into a script".to_owned())
+                Err("the command is longer than 16 KiB; put it into a script".to_owned())
             }
             text => Ok(Self(text.to_owned())),
         }

@@ -62,7 +62,7 @@ impl Keys {
         let parsed: BTreeMap<String, String> = toml::from_str(&text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
             let line = text.get(..at).unwrap_or_default().matches('\n').count() + 1;
-            mistake(line, "this is no key".to_owned(), fix())
+            mistake(line, "this is not a key".to_owned(), fix())
         })?;
         // What surrounds a key comes from copying it, and no header could carry a line end.
         let keys = parsed.iter().map(|(name, value)| (name, value.trim())).filter(|(_, value)| !value.is_empty());
@@ -127,7 +127,7 @@ mod tests {
     fn a_mistake_is_told_without_what_is_in_the_file() {
         for text in ["A = \"b\"\nsk-secret", "A = \"b\"\nB = [\"sk-secret\"]"] {
             let told = read(text, 0o600).expect_err("there is a mistake");
-            assert!(told.starts_with("keys.toml:2: this is no key; ") && !told.contains("sk-secret"), "{told}");
+            assert!(told.starts_with("keys.toml:2: this is not a key; ") && !told.contains("sk-secret"), "{told}");
         }
     }
 }

@@ -71,10 +71,10 @@ impl FromStr for Amount {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadAmount {
     /// It is no number, or less than nothing.
-    #[error("{0:?} is no amount; use a number such as 3 or 0.25")]
+    #[error("{0:?} is not an amount; use a number such as 3 or 0.25")]
     NoAmount(String),
     /// It has more digits than are counted.
-    #[error("an amount has at most {DIGITS} digits behind the point")]
+    #[error("an amount has at most {DIGITS} digits after the point")]
     TooFine,
     /// Nobody pays that.
     #[error("an amount is at most {MOST}")]
@@ -172,13 +172,13 @@ mod tests {
     fn mistakes_in_a_price_have_their_line() {
         assert_eq!(
             told("input = -3\noutput = 1"),
-            "2: \"-3\" is no amount; use a number such as 3 or 0.25; fix or remove this line"
+            "2: \"-3\" is not an amount; use a number such as 3 or 0.25; fix or remove this line"
         );
         assert_eq!(
             told("input = \"3\"\noutput = 1"),
             "2: this value has the wrong type: string \"3\"; use a number such as 3 or 0.25"
         );
-        assert!(told("input = nan\noutput = 1").starts_with("2: \"NaN\" is no amount"));
+        assert!(told("input = nan\noutput = 1").starts_with("2: \"NaN\" is not an amount"));
         assert!(told("input = 1e30\noutput = 1").starts_with("2: an amount is at most"));
         assert!(told("input = 3").contains("`output` is missing"));
         assert_eq!(told("inptu = 3\noutput = 1"), "2: unknown field `inptu`; did you mean `input`?");

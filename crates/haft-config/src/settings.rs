@@ -96,7 +96,7 @@ impl Settings {
         }
         if project.model != ModelSection::default() {
             let line = line_with(text, "model");
-            let problem = "a project cannot set which model is told what is said here".to_owned();
+            let problem = "a project cannot choose the model that reads this conversation".to_owned();
             return Err(mistake((line, problem, "move [model] to your own config.toml".to_owned())));
         }
         if !project.prices.is_empty() {
@@ -182,7 +182,7 @@ mod tests {
         let text = "profile = \"ally\"\n[model]\nbase_url = \"https://example.org\"\n";
         let told = settings("").with_project(Path::new("p"), text).expect_err("it is refused").to_string();
         let words =
-            "p:2: a project cannot set which model is told what is said here; move [model] to your own config.toml";
+            "p:2: a project cannot choose the model that reads this conversation; move [model] to your own config.toml";
         assert_eq!(told, words);
     }
 

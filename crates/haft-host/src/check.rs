@@ -123,7 +123,7 @@ impl Checking {
         }
         let text = match read_project_file(path) {
             Ok(Some(text)) => text,
-            Ok(None) => return self.add(path, (1, "there is no such file".into(), "name one that is there".into())),
+            Ok(None) => return self.add(path, (1, "there is no such file".into(), "name an existing file".into())),
             Err(error) => {
                 return self.add(path, (1, format!("cannot be read: {error}"), "name a readable text file".into()));
             }

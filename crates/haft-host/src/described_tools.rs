@@ -53,7 +53,7 @@ pub async fn add(catalog: &Catalog, found: Found, into: Assembly<'_>) -> Vec<Str
         secrets.extend(described.presets.secrets.iter().cloned());
         let file = described.file.clone();
         if let Err(why) = adding.one(described).await {
-            notices.note(&format!("note: {file} is left out: {why}"));
+            notices.note(&format!("note: haft skips {file}: {why}"));
         }
     }
     secrets
@@ -80,7 +80,7 @@ impl Adding<'_> {
             Ok(definition) => definition,
             // It is told again, with more words, when somebody calls it.
             Err(why) => {
-                let words = format!("note: {file}: its function cannot be asked for its words: {}", why.what);
+                let words = format!("note: {file}: haft cannot read the words of its function: {}", why.what);
                 self.into.notices.note(&words);
                 definition
             }

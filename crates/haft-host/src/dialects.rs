@@ -66,5 +66,9 @@ fn unknown(name: &str, config: &Path, loaded: Option<&ProjectFiles>) -> String {
     let near = closest(name, all.iter().map(String::as_str));
     let near = near.map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
     let place = config.join("dialects").join(format!("{name}.toml"));
-    format!("there is no such dialect; there are {}{near}; one of your own is {}", all.join(", "), place.display())
+    format!(
+        "there is no such dialect; choose one of {}{near}; or write your own in {}",
+        all.join(", "),
+        place.display()
+    )
 }

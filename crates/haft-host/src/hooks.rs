@@ -31,7 +31,7 @@ fn command_hook(setting: &HookSetting, held: Option<&Held>) -> CommandHook {
     match (setting.whose, held.cloned()) {
         (Whose::User, _) => hook,
         (Whose::Project, Some(held)) => hook.as_long_as(move || held.still().map(|()| hook_code(&held))),
-        (Whose::Project, None) => hook.as_long_as(|| Err("nobody trusts its project".to_owned())),
+        (Whose::Project, None) => hook.as_long_as(|| Err("its project is not trusted".to_owned())),
     }
 }
 

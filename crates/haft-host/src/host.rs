@@ -186,7 +186,7 @@ pub fn note_call(state: &WorkspaceState, result: &ToolResult, notices: &dyn Noti
         }
     }
     if let Err(error) = state.recent_calls().add(&short) {
-        notices.note(&format!("note: this call could not be remembered for \"haft doctor\": {error}"));
+        notices.note(&format!("note: haft could not record this call for \"haft doctor\": {error}"));
     }
 }
 

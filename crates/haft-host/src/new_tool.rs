@@ -92,7 +92,7 @@ fn check_name(name: &str) -> anyhow::Result<()> {
         bail!("\"{name}\" cannot be the name of a tool: {rule}; try: haft new tool {fit}");
     }
     if haft_tools::all().iter().any(|tool| tool.spec().name == name) {
-        bail!("haft has a tool \"{name}\" of its own; try: haft new tool my_{name}");
+        bail!("haft already has a tool \"{name}\"; try: haft new tool my_{name}");
     }
     if name == "tools" {
         bail!("tools.yaml is the list of all tools, so none can be called \"tools\"; try: haft new tool my_tools");
@@ -114,7 +114,7 @@ impl Place {
         let below = Path::new(FOLDER).join("tools");
         // What a project links to is not loaded, and belongs to somebody else.
         if let Some(link) = link_below(&workspace, &below) {
-            bail!("{} is a link, through which haft loads nothing; put a folder in its place", link.display());
+            bail!("{} is a link, and haft loads nothing through links; replace it with a folder", link.display());
         }
         Ok(match workspace == Path::new(".") {
             // A path without "./" is shorter to copy.
@@ -139,12 +139,13 @@ impl Place {
                 let workspace = named.as_deref().map(quoted);
                 let trust = workspace.as_ref().map(|folder| format!(" {folder}")).unwrap_or_default();
                 let there = workspace.as_ref().map(|folder| format!("-C {folder} ")).unwrap_or_default();
-                let why = "tools of a project count once you trust them";
-                format!("{check}\n  haft trust{trust}        {why}\n  haft {there}{call}")
+                format!(
+                    "{check}\n  haft trust{trust}\n  haft {there}{call}\nhaft uses the tools of a project once you trust them."
+                )
             }
             Self::User(_) => format!("{check}\n  haft {call}"),
             Self::Elsewhere(_) => format!(
-                "{check}\nhaft finds it when a tools.yaml has it, yours or a project's (yaml_path begins there):\n  - name: {name}\n    yaml_path: {definition}"
+                "{check}\nhaft finds it when a tools.yaml lists it, yours or a project's (yaml_path begins there):\n  - name: {name}\n    yaml_path: {definition}"
             ),
         }
     }
@@ -175,8 +176,7 @@ impl Scaffold {
             }
             Language::Sh => {
                 let program = format!("{name}.sh");
-                let why =
-                    "# A program and its arguments, found from the folder of this file. There is no shell between.";
+                let why = "# A program and its arguments, found from the folder of this file. No shell is involved.";
                 let binding = format!("{why}\nbinding: {{command: [sh, {program}]}}");
                 (program, SHELL, binding)
             }

@@ -86,7 +86,7 @@ pub fn load(
         found = found.without(left_out.clone());
         if found.has_untrusted() && options.notices.asks_for_trust(&found.untrusted())? {
             trusted = as_asked;
-            store.put(workspace, trusted.clone()).context("it cannot be remembered that this project is trusted")?;
+            store.put(workspace, trusted.clone()).context("the trust in this project cannot be recorded")?;
             found = Found::of(&project, &trusted, on_untrusted).without(left_out);
         }
     }
@@ -120,7 +120,7 @@ pub fn vouched_for(project: &Project, store: &TrustStore) -> anyhow::Result<(Tru
     let (mut trusted, left_out) = project.vouch();
     store
         .copy_code(project, &mut trusted)
-        .context("the code of this project cannot be copied, and it runs only from a copy")?;
+        .context("the code of this project cannot be copied, and haft runs it only from a copy")?;
     Ok((trusted, left_out))
 }
 
@@ -144,7 +144,7 @@ pub fn load_copy(
 }
 
 fn looked_at(workspace: &Path) -> anyhow::Result<Arc<Project>> {
-    Ok(Arc::new(Project::look(workspace).context("the workspace cannot be looked at")?))
+    Ok(Arc::new(Project::look(workspace).context("the workspace cannot be read")?))
 }
 
 fn loaded_again(project: &Arc<Project>, trusted: Trusted, left_out: LeftOut) -> (ProjectFiles, Vec<String>) {
@@ -258,12 +258,12 @@ impl Found {
             return Vec::new();
         }
         let (because, next) = match () {
-            () if self.is_gone(RULES) => ("is gone", "To go on without it: haft trust ."),
+            () if self.is_gone(RULES) => ("is gone", "To continue without it: haft trust ."),
             () if self.has_changed(RULES) => ("changed since it was trusted", "Read it; to trust it: haft trust ."),
-            () => ("cannot be loaded", "Mend it, and trust it again: haft trust ."),
+            () => ("cannot be loaded", "Fix it, and trust it again: haft trust ."),
         };
         vec![format!(
-            "warning: {RULES} {because}, so none of its rules hold: what they denied or asked about may run. {next}"
+            "warning: {RULES} {because}, so none of its rules apply: calls that they denied or asked about may run. {next}"
         )]
     }
 
@@ -279,7 +279,10 @@ impl Found {
         let look = "Read them; to trust them: haft trust .";
         let mut lines = Vec::new();
         if !self.new.is_empty() {
-            lines.push(format!("note: this project is not trusted, so not loaded: {}. {look}", self.new.join(", ")));
+            lines.push(format!(
+                "note: this project is not trusted, so haft does not load {}. {look}",
+                self.new.join(", ")
+            ));
         }
         for (name, what) in self.changed.iter().filter(|(name, _)| name != RULES) {
             let others: Vec<&str> = what.iter().map(String::as_str).filter(|changed| changed != name).collect();
@@ -294,7 +297,7 @@ impl Found {
         lines.extend(self.helpers.iter().map(|changed| format!("note: {changed}. {LOOK_AT_HELPERS}")));
         let gone = self.gone.iter().filter(|name| *name != RULES);
         lines.extend(
-            gone.map(|name| format!("note: {name} was trusted and is gone. To go on without it: haft trust .")),
+            gone.map(|name| format!("note: {name} was trusted and is gone. To continue without it: haft trust .")),
         );
         lines.extend(self.refused.iter().map(|(name, why)| format!("note: {name} is not loaded: {why}")));
         lines
@@ -306,7 +309,7 @@ pub const LOOK_AT_HELPERS: &str = "To see the difference: haft trust --diff; to 
 
 /// What trust means, in words.
 pub const MEANING: &str = "\
-Code (settings, rules, tools, dialects) is loaded as it is now, and tools and hooks with every file of the workspace that they name; what changes is not loaded until you trust it again. What they run of the workspace is copied now, and they run from the copy. Words (AGENTS.md, commands, skills, prompts) are read by models; a change of them is mentioned. The rules of a project only make things stricter.";
+haft loads code (settings, rules, tools, dialects) as it is now, with every file of the workspace that tools and hooks name. It does not load code that changed until you trust it again. haft copies now what tools and hooks run of the workspace, and they run from the copy. Models read words (AGENTS.md, commands, skills, prompts); haft reports when they change. The rules of a project only make things stricter.";
 
 /// Says what a kind is called.
 pub fn name_of(kind: Kind) -> &'static str {

@@ -43,7 +43,7 @@ impl Rulebook {
             None => Vec::new(),
             Some((file, text)) => {
                 let (tightening, left_out) = rules::of_project(rules::parse(file, text, known)?);
-                left_out.iter().for_each(|mistake| notices.note(&format!("note: left out: {mistake}")));
+                left_out.iter().for_each(|mistake| notices.note(&format!("note: haft skips a rule: {mistake}")));
                 tightening
             }
         };

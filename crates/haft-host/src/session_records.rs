@@ -250,7 +250,7 @@ fn name_of(wire: Wire) -> WireName {
 pub fn newest_session(sessions: &Sessions) -> anyhow::Result<SessionId> {
     match sessions.list()?.into_iter().next() {
         Some(session) => Ok(session.id),
-        None => bail!("there is no session in this workspace yet; begin one: haft run \"make the tests pass\""),
+        None => bail!("there is no session in this workspace yet; start one: haft run \"make the tests pass\""),
     }
 }
 

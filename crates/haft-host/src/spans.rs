@@ -84,7 +84,7 @@ impl Spans {
     }
 
     fn without(why: &str, notices: &dyn Notices) -> Self {
-        notices.note(&format!("note: no spans are sent: {why}"));
+        notices.note(&format!("note: haft sends no spans: {why}"));
         Self(None)
     }
 

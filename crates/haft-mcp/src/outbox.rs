@@ -51,7 +51,7 @@ pub(crate) struct Closed;
 
 impl std::fmt::Display for Closed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("nobody reads the output any more")
+        f.write_str("the output has no reader any more")
     }
 }
 

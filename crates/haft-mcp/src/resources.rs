@@ -46,8 +46,8 @@ impl Spills {
 /// Lists what can be read, the newest output first.
 pub(crate) fn list(spills: &Spills) -> Vec<Resource> {
     let log = Resource::new(LOG, "log")
-        .with_title("What was changed here")
-        .with_description("The change sets of this workspace, the newest first. \"haft undo N\" takes one back.")
+        .with_title("Changes in this workspace")
+        .with_description("The change sets of this workspace, newest first. \"haft undo N\" undoes one.")
         .with_mime_type("text/plain");
     let spill = |(id, tool): &(String, String)| {
         Resource::new(format!("{SPILL}{id}"), format!("spill-{id}"))
@@ -61,7 +61,7 @@ pub(crate) fn list(spills: &Spills) -> Vec<Resource> {
 pub(crate) fn templates() -> Vec<ResourceTemplate> {
     let spill = ResourceTemplate::new(format!("{SPILL}{{id}}{{?line}}"), "spill")
         .with_title("An output that was too long to show")
-        .with_description("A page of it from this line on, 1 if left out. The result of the call names the id.")
+        .with_description("A page of the output, from this line on (default 1). The result of the call names the id.")
         .with_mime_type("text/plain");
     vec![spill]
 }
@@ -71,7 +71,7 @@ pub(crate) async fn read(toolbox: &Toolbox, uri: &str) -> Result<ReadResourceRes
     let text = match (uri, uri.strip_prefix(SPILL)) {
         (LOG, _) => log(toolbox).await?,
         (_, Some(rest)) => spill(toolbox, rest).await?,
-        (_, None) => return Err(unknown("there is no such resource; resources/list names those there are")),
+        (_, None) => return Err(unknown("there is no such resource; resources/list lists the resources")),
     };
     Ok(ReadResourceResult::new(vec![ResourceContents::text(text, uri)]))
 }
@@ -95,7 +95,7 @@ async fn spill(toolbox: &Toolbox, rest: &str) -> Result<String, ErrorData> {
         None if query.is_empty() => 1,
         line => match line.and_then(|line| line.parse().ok()).filter(|line| *line > 0) {
             Some(line) => line,
-            None => return Err(unknown("behind the id there may be ?line=N, with a line from 1 on")),
+            None => return Err(unknown("only ?line=N may follow the id, with a line from 1 on")),
         },
     };
     let request = PageRequest { first_line, lines: MOST_LINES, column: 1, line_length: LONGEST_LINE };

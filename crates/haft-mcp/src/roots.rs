@@ -24,7 +24,7 @@ pub(crate) async fn of_client(notices: &dyn Notices, context: &RequestContext<Ro
         Err(why) => Err(why),
     };
     root.inspect_err(|why| {
-        notices.note(&format!("note: the client names no workspace: {why}; -C or this folder is used"))
+        notices.note(&format!("note: the client names no workspace: {why}; haft uses -C or this folder"))
     })
     .ok()
 }
@@ -40,9 +40,9 @@ async fn named(context: &RequestContext<RoleServer>) -> Result<String, String> {
     match handle.await_response().await.map_err(|error| error.to_string())? {
         ClientResult::ListRootsResult(list) => match &*list.roots {
             [root] => Ok(root.uri.clone()),
-            roots => Err(format!("it has {} roots, and a workspace is one", roots.len())),
+            roots => Err(format!("it has {} roots, and a workspace is one folder", roots.len())),
         },
-        _ => Err("its answer is no list of roots".to_owned()),
+        _ => Err("its answer is not a list of roots".to_owned()),
     }
 }
 
@@ -50,7 +50,7 @@ async fn named(context: &RequestContext<RoleServer>) -> Result<String, String> {
 fn usable(uri: &str) -> Result<PathBuf, String> {
     let path = uri.strip_prefix("file://").map(|rest| rest.strip_prefix("localhost").unwrap_or(rest));
     let path = path.filter(|path| path.starts_with('/')).and_then(decoded);
-    let path = path.map(PathBuf::from).ok_or_else(|| format!("{uri:?} is no file:// address of this machine"))?;
+    let path = path.map(PathBuf::from).ok_or_else(|| format!("{uri:?} is not a file:// address of this machine"))?;
     if is_plain(&path) { Ok(path) } else { Err(format!("{uri:?} is not a plain path")) }
 }
 

@@ -104,7 +104,7 @@ impl Server {
 
 /// Says who we are.
 pub(crate) fn implementation() -> Implementation {
-    Implementation::new("haft", env!("CARGO_PKG_VERSION")).with_title("haft: guarded tools that can be taken back")
+    Implementation::new("haft", env!("CARGO_PKG_VERSION")).with_title("haft: guarded tools with undo")
 }
 
 /// Says whether a request is of the era without handshakes.
@@ -251,7 +251,7 @@ impl Service<RoleServer> for Front {
             ClientRequest::InitializeRequest(_) | ClientRequest::DiscoverRequest(_) | ClientRequest::PingRequest(_)
         );
         if !begins && context.protocol_version().is_none() {
-            let words = "nobody has said which protocol is spoken: send \"initialize\" first, or put \
+            let words = "the protocol version is not known yet: send \"initialize\" first, or put \
                          io.modelcontextprotocol/protocolVersion and /clientCapabilities into _meta";
             return Err(ErrorData::invalid_params(words, None));
         }

@@ -64,7 +64,7 @@ pub(crate) fn read(line: &[u8]) -> Incoming {
         return Incoming::Wrong(None, ErrorData::parse_error("the message is not UTF-8", None));
     };
     match text.trim_start().as_bytes().first() {
-        Some(b'[') => return wrong(None, "a list of messages is not spoken; send one message per line"),
+        Some(b'[') => return wrong(None, "haft does not accept a list of messages; send one message per line"),
         Some(b'{') => {}
         _ => return Incoming::Wrong(None, ErrorData::parse_error("the line is not a JSON object", None)),
     }
@@ -149,10 +149,10 @@ fn request(text: &str, (id, method): (RequestId, &str), params: Option<&RawValue
         "resources/read" => typed(params, ClientRequest::ReadResourceRequest),
         "initialize" => typed(params, ClientRequest::InitializeRequest),
         // Their parser takes parameters that do not fit for none at all.
-        list if list.ends_with("/list") && !is_page(params) => Err("\"cursor\" is no text".to_owned()),
+        list if list.ends_with("/list") && !is_page(params) => Err("\"cursor\" is not a string".to_owned()),
         _ => match serde_json::from_str(text) {
             Ok(ClientJsonRpcMessage::Request(message)) => Ok(message.request),
-            Ok(_) => Err("it is no request".to_owned()),
+            Ok(_) => Err("it is not a request".to_owned()),
             Err(error) => Err(error.to_string()),
         },
     };
@@ -174,7 +174,7 @@ fn typed<M: Default, P: DeserializeOwned + RequestParamsMeta>(
 ) -> Result<ClientRequest, String> {
     // A list of the right length would be read as the fields in their order.
     if !params.starts_with('{') {
-        return Err("they are no object".to_owned());
+        return Err("they are not an object".to_owned());
     }
     let mut params: P = serde_json::from_str(params).map_err(|error| error.to_string())?;
     let meta = params.meta_mut().take();

@@ -9,18 +9,21 @@ pub(crate) fn instructions(toolbox: Option<&Toolbox>) -> String {
         Some(toolbox) => format!("The workspace is {}.", toolbox.host().workspace.display()),
         None => "The workspace is the root that your client names.".to_owned(),
     };
-    let mut lines = vec![format!("{place} Paths are relative to it; what lies outside is refused or asked about.")];
+    let mut lines =
+        vec![format!("{place} Paths are relative to it; haft refuses paths outside it, or asks about them.")];
     let named =
         |native: &str| toolbox.map_or_else(|| Some(native.to_owned()), |at| shown_name(&at.host().runtime, native));
     if let Some(edit) = named("edit_file") {
         lines.push(format!(
-            "Change files with \"{edit}\" and not with sed or a script: it finds the place or says what came near."
+            "Change files with \"{edit}\" and not with sed or a script: it finds the place, or says which text is similar."
         ));
     }
     if let Some(read) = named("read_file") {
-        lines.push(format!("Read a file with \"{read}\" before you overwrite it; one that changed since is refused."));
         lines.push(format!(
-            "A long output is cut in the middle. The whole of it is at \"spill:ID\" of the result: page through it with \"{read}\"."
+            "Read a file with \"{read}\" before you overwrite it; haft refuses if the file changed since."
+        ));
+        lines.push(format!(
+            "haft cuts a long output in the middle. The whole output is at \"spill:ID\" of the result: page through it with \"{read}\"."
         ));
     }
     if let (Some(grep), Some(glob)) = (named("grep"), named("glob")) {
@@ -32,7 +35,7 @@ pub(crate) fn instructions(toolbox: Option<&Toolbox>) -> String {
         ));
     }
     lines.push(
-        "Every change, also of a command, can be taken back: the user says \"haft undo\", \"haft log\" lists them."
+        "The user can undo every change, also that of a command, with \"haft undo\"; \"haft log\" lists the changes."
             .into(),
     );
     lines.push("A failed call says what happened, whether anything was changed, and what to do next: do that.".into());
@@ -40,7 +43,10 @@ pub(crate) fn instructions(toolbox: Option<&Toolbox>) -> String {
         "A refusal is a decision of a rule or of the user. Do not look for a way around it; say what you need and why."
             .into(),
     );
-    lines.push("Independent calls may be sent together. The resource haft://log says what was changed here.".into());
+    lines.push(
+        "You may send independent calls together. The resource haft://log lists the changes that were made here."
+            .into(),
+    );
     lines.join("\n")
 }
 

@@ -44,7 +44,7 @@ pub(crate) fn refused(status: u16, body: &str) -> ModelError {
     let words = words(body);
     let kind = kind(status, &body.to_lowercase());
     let what = match words.is_empty() {
-        true => format!("The provider answered with status {status} and without a word."),
+        true => format!("The provider answered with status {status} and without a message."),
         false => format!("The provider answered with status {status}: {words}"),
     };
     ModelError { kind, what, next: next(kind, status).to_owned() }
@@ -63,17 +63,17 @@ pub(crate) fn broke_off(error: &RawValue) -> ModelError {
         Some(status) => kind(status, &lower),
         None => kind_of_words(&lower),
     };
-    let what = format!("The provider broke the reply off: {}", words(error.get()));
+    let what = format!("The provider ended the reply early: {}", words(error.get()));
     ModelError { kind, what, next: next(kind, status.unwrap_or(500)).to_owned() }
 }
 
 /// Returns the error for something of a stream that cannot be read.
 pub(crate) fn unreadable(data: &str) -> ModelError {
-    let what = format!("The provider sent something that is no event of this form: {}", data.trim());
+    let what = format!("The provider sent something that is not an event of this wire format: {}", data.trim());
     ModelError {
         kind: ModelErrorKind::Broken,
         what,
-        next: "try again; if it stays, check that the wire format fits the address".to_owned(),
+        next: "try again; if the error persists, check that the wire format fits the address".to_owned(),
     }
 }
 
@@ -114,10 +114,10 @@ fn says(lower: &str, words: &[&str]) -> bool {
 
 fn next(kind: ModelErrorKind, status: u16) -> &'static str {
     match kind {
-        ModelErrorKind::NotAdmitted => "check the key of this provider and what it may be used for",
+        ModelErrorKind::NotAdmitted => "check the key of this provider and its permissions",
         ModelErrorKind::NoCredit => "add credit at the provider, or use another model",
         ModelErrorKind::Limited => "wait a while, or use another model",
-        ModelErrorKind::TooLong => "shorten the conversation, or use a model that takes more",
+        ModelErrorKind::TooLong => "shorten the conversation, or use a model that accepts more",
         ModelErrorKind::BadRequest if status == 404 => "check the name of the model and the address",
         ModelErrorKind::BadRequest => "check the name of the model, the address and the wire format",
         ModelErrorKind::TimedOut | ModelErrorKind::Broken => "try again later, or use another model",
@@ -182,7 +182,7 @@ mod tests {
             "current quota",
         ),
         (402, r#"{"error":{"message":"Insufficient Balance"}}"#, NoCredit, "Insufficient Balance"),
-        (402, "", NoCredit, "without a word"),
+        (402, "", NoCredit, "without a message"),
         (
             400,
             r#"{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the Anthropic API."}}"#,
@@ -227,7 +227,7 @@ mod tests {
             Limited,
             "Provider returned error: slow down",
         ),
-        (503, "", Broken, "without a word"),
+        (503, "", Broken, "without a message"),
         (504, "upstream timed out", TimedOut, "upstream timed out"),
         (413, "Payload Too Large", TooLong, "Payload Too Large"),
     ];

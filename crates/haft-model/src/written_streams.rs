@@ -99,17 +99,17 @@ impl Written {
         let messages = self.messages();
         let request = request(tools, &messages);
         let told = Mutex::new(Vec::new());
-        let heard = |piece: Piece<'_>| told.lock().expect("nobody panicked").push(format!("{piece:?}"));
+        let heard = |piece: Piece<'_>| told.lock().expect("no thread panicked").push(format!("{piece:?}"));
         let mut reading = form.reading(self.model(), &request);
         for (name, data) in self.events().iter().take(up_to) {
             match reading.event(name, data, &heard) {
                 Ok(Progress::More) => {}
                 Ok(Progress::Whole) => break,
-                Err(error) => return (told.into_inner().expect("nobody panicked"), Err(error)),
+                Err(error) => return (told.into_inner().expect("no thread panicked"), Err(error)),
             }
         }
         let reply = reading.end();
-        (told.into_inner().expect("nobody panicked"), Ok(reply))
+        (told.into_inner().expect("no thread panicked"), Ok(reply))
     }
 
     /// Says all that comes of the stream.

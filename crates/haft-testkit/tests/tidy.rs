@@ -15,6 +15,8 @@ mod coverage;
 mod skips;
 #[path = "tidy/tree.rs"]
 mod tree;
+#[path = "tidy/wording.rs"]
+mod wording;
 
 use std::collections::BTreeSet;
 
@@ -174,6 +176,11 @@ fn every_file_of_cases_is_run() {
 #[test]
 fn every_tool_has_its_words_beside_it() {
     assert_tidy(&tools_without_words(&REPOSITORY));
+}
+
+#[test]
+fn texts_are_in_the_words_of_a_manual_page() {
+    assert_tidy(&wording::odd_words(&REPOSITORY));
 }
 
 #[test]

@@ -64,8 +64,8 @@ fn what_is_wrong_is_said_with_its_place() {
             "{\"lines\": 1} {\"lines\": 2}",
             r#"$: expected one JSON object, received an object and then "{\"lines\": 2}""#,
         ),
-        ("{\"lines\": 1 ", "$: expected a complete JSON object, received text that ends inside of it"),
-        ("{\"lines\": {\"lines\": 1}", "$: expected a complete JSON object, received text that ends inside of it"),
+        ("{\"lines\": 1 ", "$: expected a complete JSON object, received text that ends inside it"),
+        ("{\"lines\": {\"lines\": 1}", "$: expected a complete JSON object, received text that ends inside it"),
         ("{\"lines\":", "$.lines: expected a complete JSON object, received text that ends where a value belongs"),
         (
             "{\"lines\": 1, \"lines\": 2}",
@@ -102,8 +102,8 @@ fn what_is_said_of_a_wrong_answer_has_an_end() {
 fn what_cannot_be_a_schema_is_said_with_what_to_do() {
     let check = |text: &str| OutputSchema::from_text(text).map(|_| ()).expect_err(text).to_string();
     for (text, why) in [
-        ("", "The schema is no JSON: EOF while parsing"),
-        ("type: object", "The schema is no JSON: expected"),
+        ("", "The schema is not JSON: EOF while parsing"),
+        ("type: object", "The schema is not JSON: expected"),
         ("true", "The schema does not say that the answer is an object."),
         ("[]", "The schema does not say that the answer is an object."),
         ("{}", "The schema does not say that the answer is an object."),
@@ -127,7 +127,7 @@ fn what_cannot_be_a_schema_is_said_with_what_to_do() {
         assert!(said.starts_with(why) && said.contains(" Next: ") && said.len() < 700, "{text}: {said}");
     }
     let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
-    assert!(check(&deep).starts_with("The schema is no JSON: recursion limit"), "{}", check(&deep));
+    assert!(check(&deep).starts_with("The schema is not JSON: recursion limit"), "{}", check(&deep));
 }
 
 #[test]

@@ -63,12 +63,12 @@ async fn a_model_is_told_exactly_what_is_wrong_and_may_call_before_it_answers_ag
     snapshot!(corrections(&worked).join("\n\n"), @r#"
     [haft: your last reply does not fit the schema:
     $: expected one JSON object, received "It is 3."
-    Reply with the whole JSON object once more, and with nothing else.]
+    Reply with the whole JSON object again, and with nothing else.]
 
     [haft: your last reply does not fit the schema:
     $.sum: expected a whole number, received "3"
     $.unit: expected only the properties "sum", received "apples"; leave it out
-    Reply with the whole JSON object once more, and with nothing else.]
+    Reply with the whole JSON object again, and with nothing else.]
     "#);
     let told: Vec<&String> = worked.told.iter().filter(|told| told.starts_with("unfit: ")).collect();
     assert_eq!(told[0], "unfit: $: expected one JSON object, received \"It is 3.\"");
@@ -84,7 +84,7 @@ async fn a_model_that_never_answers_so_is_told_twice_and_the_next_prompt_works()
     assert_eq!(worked.outcome.ended, Ended::Unfit("$: expected one JSON object, received \"3!\"".into()));
     assert_eq!((worked.outcome.answer.as_str(), worked.outcome.steps, worked.outcome.output), ("3!", 3, None));
     snapshot!(worked.outcome.ended.to_string(), @r#"
-    The answer does not fit the schema, also after the model was told what is wrong:
+    The answer does not fit the schema, even after haft told the model what is wrong:
     $: expected one JSON object, received "3!"
     Next: resume the session with the schema, or use a simpler one or another model.
     "#);
@@ -106,7 +106,7 @@ async fn an_answer_that_comes_in_pieces_is_one() {
         assert_sum(&worked, 3, 3);
     }
     let worked = check([r#"{"sum""#, ": ", "\"thr"].map(|text| says_until(text, Stop::Length))).await;
-    assert_eq!(worked.outcome.ended, Ended::Unfinished("it is as long as one may be".to_owned()));
+    assert_eq!(worked.outcome.ended, Ended::Unfinished("it reached the maximum length".to_owned()));
     // After a correction a whole answer is to come, which may be as long again.
     let pieces = |last: &str| [says_until(r#"{"sum""#, Stop::Length), says_until(": ", Stop::Length), says(last)];
     let worked = check(pieces("three}").into_iter().chain(pieces("3}"))).await;

@@ -47,7 +47,7 @@ async fn the_same_failing_edit_is_said_then_not_run_then_the_end() {
     assert_eq!(worked.outcome.ended, Ended::GoesInCircles { tool, times: 6 });
     assert!(worked.answer("3").contains("Exactly this call failed in the same way before"), "{}", worked.answer("3"));
     assert!(
-        worked.answer("5").starts_with("Not run: exactly this call came to the same 3 times"),
+        worked.answer("5").starts_with("Not run: exactly this call had the same result 3 times"),
         "{}",
         worked.answer("5")
     );
@@ -61,7 +61,7 @@ async fn the_same_test_after_each_edit_is_progress() {
     let made = (1..12).flat_map(|number| [test_run(), real_edit(number)]);
     let worked = check(&scene, made).await;
     assert_eq!(worked.outcome.ended, Ended::Finished);
-    let hinted = worked.answers().into_iter().filter(|(_, text)| text.contains("come to the same")).count();
+    let hinted = worked.answers().into_iter().filter(|(_, text)| text.contains("now had the same result")).count();
     assert_eq!(hinted, 0, "{:?}", worked.answers());
 }
 
@@ -73,7 +73,7 @@ async fn the_same_test_without_an_edit_is_a_circle_though_it_leaves_files() {
     let made = (0..9).flat_map(|_| [test_run(), ("bash", json!({ "command": "make" }))]);
     let worked = check(&scene, made).await;
     assert!(matches!(worked.outcome.ended, Ended::GoesInCircles { .. }), "{:?}", worked.outcome.ended);
-    let hinted = worked.answers().into_iter().filter(|(_, text)| text.contains("has now come to the same")).count();
+    let hinted = worked.answers().into_iter().filter(|(_, text)| text.contains("has now had the same result")).count();
     assert!(hinted >= 2, "{:?}", worked.answers());
     assert!(command.run_so_far().len() <= 8, "{} were run", command.run_so_far().len());
 }
@@ -84,7 +84,7 @@ async fn a_refused_call_is_not_asked_about_for_ever() {
     let put = || ("bash", json!({ "command": "git push --force" }));
     let worked = check(&scene, (0..9).map(|_| put())).await;
     assert!(matches!(worked.outcome.ended, Ended::GoesInCircles { times: 6, .. }), "{:?}", worked.outcome.ended);
-    assert!(worked.answer("2").contains("come to the same 2 times"), "{}", worked.answer("2"));
+    assert!(worked.answer("2").contains("had the same result 2 times"), "{}", worked.answer("2"));
 }
 
 #[tokio::test]
@@ -92,7 +92,7 @@ async fn calls_that_differ_are_no_circle() {
     let made = (0..30).map(|number| ("add", json!({ "a": number, "b": 1 })));
     let worked = check(&scene(), made).await;
     assert_eq!(worked.outcome.ended, Ended::Finished);
-    assert!(worked.messages.iter().all(|message| !format!("{message:?}").contains("come to the same")));
+    assert!(worked.messages.iter().all(|message| !format!("{message:?}").contains("now had the same result")));
 }
 
 /// Gives these pieces of advice, and notes what it was asked.

@@ -92,7 +92,7 @@ async fn every_call_has_an_answer_however_it_ended() {
     5: The tool "misbehave" broke down: kaput.
     6: The tool "misbehave" broke down: planned to panic.
     7: The rule "rights" refuses this call. It would run it with the rights of another user.
-    8: Not run: the reply ended inside this call, so its arguments are not whole. Nothing was done. Next: send it aga
+    8: Not run: the reply ended inside this call, so its arguments are incomplete. Nothing was done. Next: send it ag
     9: line 1
     "#);
 }
@@ -101,7 +101,8 @@ async fn every_call_has_an_answer_however_it_ended() {
 async fn a_call_that_the_end_of_a_reply_cut_is_told_and_not_run() {
     let scene = scene();
     let cut = |stop| Turn::Says(vec![cut_call("1", "write_file", r#"{"path":"a.txt","content":"x"#)], stop);
-    for (stop, words) in [(Stop::Length, "as long as one may be"), (Stop::Cut, "the reply ended inside this call")] {
+    for (stop, words) in [(Stop::Length, "reached the maximum length"), (Stop::Cut, "the reply ended inside this call")]
+    {
         let worked = work(&scene, &Puppet::of([cut(stop)]), Settings::default()).await;
         assert!(worked.answer("1").contains(words), "{}", worked.answer("1"));
         assert_eq!(worked.outcome.ended, Ended::Finished);
@@ -116,7 +117,7 @@ async fn a_model_whose_calls_never_fit_a_reply_is_not_asked_for_ever() {
         Turn::Says(vec![Part::Text("I write.".into()), call], Stop::Length)
     };
     let worked = check((1..9).map(cut)).await;
-    assert_eq!(worked.outcome.ended, unfinished("it ends inside a call again and again"));
+    assert_eq!(worked.outcome.ended, unfinished("it repeatedly ends inside a call"));
     assert_eq!((worked.outcome.answer.as_str(), worked.outcome.steps), ("I write.", 3));
     let smaller = calls([call("s", "add", json!({ "a": 1, "b": 2 }))]);
     let worked = check([cut(1), cut(2), smaller, cut(3), cut(4), says("Now.")]).await;
@@ -145,27 +146,27 @@ async fn a_reply_that_broke_off_is_gone_on_with_twice_and_is_then_not_whole() {
 
 #[tokio::test]
 async fn why_a_reply_broke_off_is_said_to_the_model_to_the_user_and_at_the_end() {
-    let worked = check([breaks_off("One, ", "the provider broke the reply off: Overloaded"), says("two.")]).await;
+    let worked = check([breaks_off("One, ", "the provider ended the reply early: Overloaded"), says("two.")]).await;
     assert_eq!(worked.outcome.ended, Ended::Finished);
-    let told = "goes on: the provider broke the reply off: Overloaded";
+    let told = "goes on: the provider ended the reply early: Overloaded";
     assert!(worked.told.iter().any(|line| line == told), "{:?}", worked.told);
     let Message::User { text } = &worked.messages[2] else { panic!("haft speaks: {:?}", worked.messages) };
     assert_eq!(
         text,
-        "[haft: your last reply is not whole: the provider broke the reply off: Overloaded. Go on exactly where it stopped.]"
+        "[haft: your last reply is incomplete: the provider ended the reply early: Overloaded. Continue exactly where it stopped.]"
     );
 
-    let silent = "the provider gave no sign of life for 300 s";
+    let silent = "the provider sent nothing for 300 s";
     let worked = check(["a", "b", "c"].map(|text| breaks_off(text, silent))).await;
     assert_eq!(worked.outcome.ended, unfinished(silent));
 
     let cut = |id: &str| Turn::BreaksOff(vec![cut_call(id, "add", "{\"a\"")], silent.to_owned());
     let worked = check(["1", "2", "3"].map(cut)).await;
-    assert_eq!(worked.outcome.ended, unfinished(&format!("it ends inside a call again and again: {silent}")));
+    assert_eq!(worked.outcome.ended, unfinished(&format!("it repeatedly ends inside a call: {silent}")));
     assert_eq!(
         worked.answer("1"),
         format!(
-            "Not run: the reply ended inside this call, so its arguments are not whole: {silent}. Nothing was done. Next: send it again."
+            "Not run: the reply ended inside this call, so its arguments are incomplete: {silent}. Nothing was done. Next: send it again."
         )
     );
 }
@@ -175,7 +176,7 @@ async fn a_provider_that_pauses_is_asked_again_with_what_it_said() {
     let worked = check([says_until("Wait, ", Stop::Paused), says("here.")]).await;
     assert_eq!((worked.outcome.ended, worked.outcome.answer.as_str()), (Ended::Finished, "Wait, here."));
     let worked = check((0..40).map(|_| says_until("Wait", Stop::Paused))).await;
-    assert_eq!(worked.outcome.ended, unfinished("the provider paused again and again"));
+    assert_eq!(worked.outcome.ended, unfinished("the provider paused repeatedly"));
 }
 
 #[tokio::test]

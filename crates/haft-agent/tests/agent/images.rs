@@ -113,14 +113,14 @@ async fn images_that_no_request_can_carry_are_not_shown() {
     shown.sort_unstable();
     assert_eq!(shown, [0, 0, 1, 1, 1], "16 MiB of Base64");
     let words =
-        "Painted.\n[1 image is not shown: the results of one reply have room for no more; read it again on its own]";
+        "Painted.\n[1 image is not shown: the results of one reply have no room for more; read it again on its own]";
     assert_eq!(worked.answers().iter().filter(|(_, text)| *text == words).count(), 2);
 
     let worked = work(&painting(), &puppet([paint(1, 22, 10)]), Settings::default()).await;
     assert_eq!(counts(&worked.messages), [20]);
     assert!(worked.answer("1").contains("[2 images are not shown: "), "{}", worked.answer("1"));
     let worked = work(&painting(), &puppet([paint(1, 1, 3_750_001)]), Settings::default()).await;
-    assert_eq!(worked.answer("1"), "Painted.\n[1 image is not shown: larger than a model takes]");
+    assert_eq!(worked.answer("1"), "Painted.\n[1 image is not shown: larger than a model accepts]");
 }
 
 #[tokio::test]
@@ -158,13 +158,13 @@ async fn a_session_keeps_no_more_images_than_it_can_write_down() {
     let agent = Agent::new(scene.runtime(), scene.session(), &puppet, &log).with_settings(settings);
     let (_, worked) = run(agent, usize::MAX).await;
     assert_eq!(worked.outcome.ended, Ended::Finished);
-    assert_eq!(worked.answer("14"), "Painted.\n[1 image is not shown: a session has room for no more]");
+    assert_eq!(worked.answer("14"), "Painted.\n[1 image is not shown: a session has no room for more]");
 
     // Whoever takes it up knows it too.
     let another = self::puppet([paint(15, 1, 3_750_000)]);
     let agent = Agent::new(scene.runtime(), scene.session(), &another, &log).going_on(past(&log.entries()));
     let (_, worked) = run(agent, usize::MAX).await;
-    assert_eq!(worked.answer("15"), "Painted.\n[1 image is not shown: a session has room for no more]");
+    assert_eq!(worked.answer("15"), "Painted.\n[1 image is not shown: a session has no room for more]");
 }
 
 #[tokio::test]

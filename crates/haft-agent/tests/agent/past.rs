@@ -91,7 +91,12 @@ async fn what_is_lost_is_told_with_the_next_prompt() {
     let past = Past { messages, lost: 1, ..Past::default() };
     let (_, worked) = run(Agent::new(scene.runtime(), scene.session(), &puppet, &log).going_on(past), usize::MAX).await;
     let asked = format!("{:?}", worked.messages);
-    for words in ["first", "a part of this conversation is lost", "write_file there: Created b.txt", "Do it."] {
+    for words in [
+        "first",
+        "a part of this conversation is lost",
+        "A call of write_file there had this result: Created b.txt",
+        "Do it.",
+    ] {
         assert!(asked.contains(words), "{words}: {asked}");
     }
     // It is written down, so it stands there when this is taken up again.

@@ -14,7 +14,7 @@ use haft_testkit::scripted_model::Fault;
 use crate::wires::{Played, adding, check, more_events_than_a_reply_has, play, quick};
 use crate::work::scene;
 
-const SILENT: &str = "the provider gave no sign of life for 4 s";
+const SILENT: &str = "the provider sent nothing for 4 s";
 
 /// Long enough for a busy machine to answer, short enough to wait for.
 fn impatient() -> Times {
@@ -39,9 +39,9 @@ async fn falls_silent(scene: &Scene, wire: Wire, fault: Fault) -> LedTo {
     let played = check(scene, wire, adding(2).fault(1, fault.clone()), impatient()).await;
     let told = &played.worked.told;
     let count = |words: &str| told.iter().filter(|line| line.contains(words)).count();
-    let again = count("again after 0 s: The provider gave no sign of life for 4 s.");
+    let again = count("again after 0 s: The provider sent nothing for 4 s.");
     let goes_on = count(&format!("goes on: {SILENT}"));
-    let not_run = format!("Not run: the reply ended inside this call, so its arguments are not whole: {SILENT}.");
+    let not_run = format!("Not run: the reply ended inside this call, so its arguments are incomplete: {SILENT}.");
     let cut = played.worked.answers().iter().filter(|(_, text)| text.starts_with(&not_run)).count();
     let asked_to_go_on = asks_to_go_on(&played);
     assert_eq!((goes_on, count("again after"), count("not run")), (asked_to_go_on, again, cut), "{wire:?}: {told:?}");
@@ -56,7 +56,7 @@ async fn falls_silent(scene: &Scene, wire: Wire, fault: Fault) -> LedTo {
 
 /// Returns how often the model reads that it shall go on, and why.
 fn asks_to_go_on(played: &Played) -> usize {
-    let words = format!("your last reply is not whole: {SILENT}. Go on");
+    let words = format!("your last reply is incomplete: {SILENT}. Continue");
     played.requests.last().map_or(0, |asked| asked.text.matches(&words).count())
 }
 
@@ -87,7 +87,7 @@ async fn a_server_that_stays_silent_is_given_up_after_the_second_time() {
             let script = adding(2).fault(1, Fault::HangBeforeHeaders).fault(1, Fault::HangAfterEvents(0));
             let played = play(scene, wire, script, impatient()).await;
             let Ended::Failed(error) = &played.worked.outcome.ended else { panic!("{:?}", played.worked.outcome) };
-            let words = "The provider gave no sign of life for 4 s. It was tried 2 times.";
+            let words = "The provider sent nothing for 4 s. haft tried 2 times.";
             assert_eq!((error.kind, error.what.as_str()), (ModelErrorKind::TimedOut, words), "{wire:?}");
             assert_eq!((played.requests.len(), played.worked.answers().len()), (3, 1), "{wire:?}");
         }

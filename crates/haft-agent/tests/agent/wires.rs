@@ -161,8 +161,9 @@ async fn a_call_that_the_length_cut_is_not_run_and_the_model_reads_why() {
         let scene = scene();
         let cut = Turn::text("I write. ").and_call("write_file", json!({ "path": "a.txt", "content": "long and" }));
         // Gemini leaves a cut call out altogether, so the reply is one that shall be gone on with.
-        let words = if wire == Wire::Gemini { "Go on exactly where it stopped" } else { "with less in one call" };
-        let told = Expect { body_contains: vec!["as long as one may be".into(), words.into()], ..Expect::default() };
+        let words = if wire == Wire::Gemini { "Continue exactly where it stopped" } else { "with less in one call" };
+        let told =
+            Expect { body_contains: vec!["reached the maximum length".into(), words.into()], ..Expect::default() };
         let script = Script::of([
             with_cut_arguments(cut.stop(Stop::Length)),
             Turn::call("write_file", json!({ "path": "b.txt", "content": "short\n" })).expect(told),

@@ -52,7 +52,7 @@ impl Ending<'_> {
                 output::show_last_words(&outcome);
             }
             screen::talk(&format!("haft: {}", paragraph(&outcome.ended.to_string())));
-            screen::talk(&format!("To go on: haft resume {id}"));
+            screen::talk(&format!("To continue: haft resume {id}"));
         }
         screen::talk_part(&Part::Faint(&last_line(&outcome, &self.teller.tools(), took)));
         Ok(exit)
@@ -60,14 +60,14 @@ impl Ending<'_> {
 
     fn say_that_nobody_waited(&self) -> Exit {
         let (id, exit) = (self.keeping.id(), Exit::Interrupted);
-        self.keeping.end("Ended at once.");
+        self.keeping.end("Ended immediately.");
         if self.is_json {
             let code = exit.code();
             let record =
                 json!({ "v": VERSION, "event": "ended", "how": "ended_at_once", "session": id, "exit_code": code });
             return self.teller.print_end(&record, exit);
         }
-        screen::talk(&format!("Ended at once. To go on: haft resume {id}"));
+        screen::talk(&format!("Ended immediately. To continue: haft resume {id}"));
         exit
     }
 }
@@ -116,7 +116,7 @@ fn last_line(outcome: &Outcome, tools: &str, took: f64) -> String {
     let cost = outcome.cost.as_ref().map(|cost| format!(", {cost}")).unwrap_or_default();
     let tools = if tools.is_empty() { String::new() } else { format!("; {tools}") };
     format!(
-        "{}, {} in{cached}, {} out{cost}{tools}; {took:.1} s in all",
+        "{}, {} in{cached}, {} out{cost}{tools}; {took:.1} s in total",
         Grouped(u64::from(outcome.steps)).of("step"),
         Grouped(usage.input).of("token"),
         Grouped(usage.output)

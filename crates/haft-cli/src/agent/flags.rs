@@ -9,13 +9,13 @@ use haft_host::model::tuning::TuningFlags;
 /// Which model.
 #[derive(Args, Clone, Default)]
 pub(crate) struct ModelFlags {
-    /// The name of the model at its provider
+    /// The provider's name for the model
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
-    /// The form in which it is spoken to: anthropic, responses, chat or gemini
+    /// The API format: anthropic, responses, chat or gemini
     #[arg(long, value_name = "W")]
     pub(crate) wire: Option<WireName>,
-    /// The address of the provider, up to the path of the wire
+    /// The provider's address, up to but not including the path of the wire
     #[arg(long = "base-url", value_name = "URL")]
     pub(crate) base_url: Option<String>,
 }
@@ -23,19 +23,19 @@ pub(crate) struct ModelFlags {
 /// How it works, and how far it may go.
 #[derive(Args, Clone, Default)]
 pub(crate) struct HowFar {
-    /// Most times the model is asked
+    /// Ask the model at most N times
     #[arg(long = "max-steps", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_steps: Option<u32>,
-    /// Most tokens it may cost, of requests and replies together
+    /// Use at most N tokens, in requests and replies together
     #[arg(long = "max-tokens", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) max_tokens: Option<u64>,
-    /// Most it may cost, in the currency of the price that config.toml has for the model
+    /// Spend at most AMOUNT, in the currency of the model's price in config.toml
     #[arg(long = "max-cost", value_name = "AMOUNT", value_parser = some_money)]
     pub(crate) max_cost: Option<Amount>,
-    /// How much the model thinks: low, medium or high; its provider decides if left out
+    /// How much the model thinks: low, medium or high [default: the provider decides]
     #[arg(long, value_name = "E")]
     pub(crate) effort: Option<EffortName>,
-    /// The first reply must call a tool: for small models that talk instead of working
+    /// Require the first reply to call a tool; for small models that talk instead of working
     #[arg(long = "call-first")]
     pub(crate) call_first: bool,
 }

@@ -17,7 +17,7 @@ const MOST_SHOWN: usize = 4_000;
 /// In which form the answer is wanted.
 #[derive(Args, Clone, Default)]
 pub(crate) struct OutputFlags {
-    /// A file with a JSON Schema that the final answer has to fit; stdout is then one line of JSON
+    /// Require the final answer to fit the JSON Schema in FILE; stdout is then one line of JSON
     #[arg(long = "output-schema", value_name = "FILE")]
     pub(crate) output_schema: Option<PathBuf>,
 }
@@ -30,7 +30,7 @@ impl OutputFlags {
         let text = match read_named_file(path) {
             Ok(text) => text,
             Err(_) if path.to_string_lossy().trim_start().starts_with('{') => {
-                bail!("--output-schema takes the name of a file; write the schema to a file and name that")
+                bail!("--output-schema takes the name of a file; write the schema to a file and name that file")
             }
             Err(error) => bail!("--output-schema: {shown} cannot be read: {error}; name a file with one JSON Schema"),
         };

@@ -117,10 +117,12 @@ impl<'a> Teller<'a> {
             Told::NotRun { call, .. } => self.part(&call_line(&call.name, "", None)),
             Told::Again(after, why) => {
                 let when = if after.is_zero() { String::new() } else { format!(" in {}", seconds(after)) };
-                self.note(&format!("{}. Asked again{when}.", why.trim_end_matches('.')))
+                self.note(&format!("{}. Retrying{when}.", why.trim_end_matches('.')))
             }
-            Told::GoesOn(why) => self.note(&format!("The reply is not whole: {why}. The model is asked to go on.")),
-            Told::Unfit(why) => self.note(&format!("The answer does not fit the schema; the model is told:\n{why}")),
+            Told::GoesOn(why) => {
+                self.note(&format!("The reply is incomplete: {why}. haft asks the model to continue."))
+            }
+            Told::Unfit(why) => self.note(&format!("The answer does not fit the schema. haft tells the model:\n{why}")),
             Told::Compacted(done) => self.note(&room_made(done)),
         }
     }
@@ -167,7 +169,7 @@ impl<'a> Teller<'a> {
         self.print(record);
         match self.state().unwritten.take() {
             Some(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-                screen::talk(&format!("haft: {error}. To go on: haft resume {}", self.keeping.id()));
+                screen::talk(&format!("haft: {error}. To continue: haft resume {}", self.keeping.id()));
                 Exit::Failed
             }
             Some(_) | None => exit,
@@ -241,7 +243,7 @@ fn room_made(done: &Compacted) -> String {
             (count, _) => format!("the arguments of {count} calls"),
         })
         .collect();
-    format!("Room was made: left out {}; {before} → {now} tokens.", words.join(", "))
+    format!("Shortened the conversation: left out {}; {before} → {now} tokens.", words.join(", "))
 }
 
 fn seconds(time: Duration) -> String {

@@ -49,7 +49,7 @@ impl Waiting {
     fn words(&self, now: Instant, long: Duration) -> Option<String> {
         let since = (*self.since.lock().unwrap_or_else(PoisonError::into_inner))?;
         let waited = now.saturating_duration_since(since);
-        (waited >= long).then(|| format!("waiting for the model: no word yet after {} s", waited.as_secs()))
+        (waited >= long).then(|| format!("waiting for the model: no output yet after {} s", waited.as_secs()))
     }
 }
 
@@ -98,13 +98,13 @@ mod tests {
         assert_eq!(told(99), None);
         waiting.note(&Told::Step(1), began);
         assert_eq!(told(9), None);
-        assert_eq!(told(12).as_deref(), Some("waiting for the model: no word yet after 12 s"));
+        assert_eq!(told(12).as_deref(), Some("waiting for the model: no output yet after 12 s"));
         waiting.note(&Told::Thinking("hm"), after(13));
         assert_eq!(told(99), None);
 
         waiting.note(&Told::Again(Duration::from_secs(60), "too many requests"), after(100));
         assert_eq!(told(165), None);
-        assert_eq!(told(170).as_deref(), Some("waiting for the model: no word yet after 10 s"));
+        assert_eq!(told(170).as_deref(), Some("waiting for the model: no output yet after 10 s"));
         waiting.note(&Told::Again(Duration::MAX, "never"), after(200));
         assert_eq!(told(99_999), None);
     }

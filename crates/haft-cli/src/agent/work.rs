@@ -69,7 +69,7 @@ impl Work<'_> {
         let Work { host, common, how_far, tuning, keeping, chosen, past, output } = self;
         let began = Instant::now();
         let endpoint = &chosen.endpoint;
-        let cannot = "the session cannot be written down";
+        let cannot = "the session cannot be recorded";
         keeping.begin(endpoint, tuning.noted_in(RunOptions::of(&common.options()))).context(cannot)?;
         let (id, model) = (keeping.id(), endpoint.model.clone());
         let stop = CancellationToken::new();

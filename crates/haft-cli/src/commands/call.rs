@@ -151,7 +151,7 @@ fn show(common: &Common, result: &ToolResult) -> anyhow::Result<()> {
         facts.push(format!("{:.1} s", result.took.as_secs_f64()));
     }
     if let Did::Changed { change_set: Some(number), .. } = &result.did {
-        facts.push(format!("take it back: haft undo {number}"));
+        facts.push(format!("undo: haft undo {number}"));
     }
     if !facts.is_empty() {
         screen::talk_part(&Part::Faint(&format!("({})", facts.join("; "))));

@@ -43,7 +43,7 @@ pub(crate) fn run(common: &Common, arguments: &Arguments) -> anyhow::Result<Exit
         show(change, redactor)?;
     }
     if let more @ 1.. = changes.len().saturating_sub(MOST_FILES) {
-        screen::talk(&format!("[{more} more files; \"haft diff {number} --json\" names them all]"));
+        screen::talk(&format!("[{more} more files; \"haft diff {number} --json\" lists them all]"));
     }
     Ok(Exit::Ok)
 }

@@ -23,7 +23,7 @@ use haft_host::host::{Host, block_on};
 
 /// What it means that the home is in the workspace.
 const CONTAINS_HOME: &str = "contains your home folder: commands can change everything in it, and undo covers all of it. \
-                             haft asks once before the first command, and --yes does not answer. Safer: work in a folder below.";
+                             haft asks once before the first command, and --yes does not answer that question. Safer: work in a subfolder.";
 
 /// Runs the command.
 pub(crate) fn run(common: &Common, doctor: &Doctor) -> anyhow::Result<Exit> {
@@ -138,7 +138,7 @@ async fn judged(host: &Host, entry: &Entry, example: &Example, mode: Mode) -> St
             format!("{decision} (rule \"{}\")", ruling.rule)
         }
         // The example is from the manual; its file need not be in this workspace.
-        Err(error) => format!("not to be said here, the example is for another folder: {}", error.what),
+        Err(error) => format!("unknown here, because the example is for another folder: {}", error.what),
     };
     format!("{}: {told}", example.arguments)
 }

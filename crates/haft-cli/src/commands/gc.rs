@@ -26,39 +26,40 @@ pub(super) use table::size;
 
 /// Arguments of `haft gc`.
 #[derive(Args)]
-#[command(after_help = "Without a flag that chooses something, nothing is freed.
-A workspace on a disk that is not mounted looks like one that no longer exists.
+#[command(after_help = "haft frees nothing unless a flag chooses something. \
+                  A workspace on a disk that is not mounted looks like one that no longer exists.
+
 Examples:
-  haft gc                                     what is kept, and where
-  haft gc --caches --spills                   of this workspace
-  haft gc --all --older-than 30d              of all workspaces, what is older; undo reaches back 30 days then
-  haft gc --gone --yes                        everything of workspaces that no longer exist")]
+  haft gc                         # show what haft keeps, and where
+  haft gc --caches --spills       # free these of this workspace
+  haft gc --all --older-than 30d  # of all workspaces; undo then reaches 30 days
+  haft gc --gone --yes            # all of workspaces that no longer exist")]
 pub(crate) struct Gc {
-    /// Only this workspace; may be given several times
+    /// Choose this workspace; repeatable
     #[arg(long = "workspace", value_name = "DIR", conflicts_with_all = ["all", "gone"])]
     pub(crate) workspaces: Vec<PathBuf>,
-    /// All workspaces
+    /// Choose all workspaces
     #[arg(long)]
     pub(crate) all: bool,
-    /// Workspaces that no longer exist; everything of them, unless a kind is chosen
+    /// Choose workspaces that no longer exist; frees everything that haft keeps for them unless you choose a kind
     #[arg(long)]
     pub(crate) gone: bool,
-    /// Free the journal: what was changed cannot be undone any more
+    /// Free the journal; you can no longer undo the changes in it
     #[arg(long)]
     pub(crate) journal: bool,
-    /// Free what build folders held before commands changed them: undo leaves those folders as they are then
+    /// Free the contents that build folders had before commands changed them; undo then leaves these folders unchanged
     #[arg(long)]
     pub(crate) trees: bool,
-    /// Free results that are kept for identical calls
+    /// Free results that haft keeps for identical calls
     #[arg(long)]
     pub(crate) caches: bool,
     /// Free outputs that were too long to show
     #[arg(long)]
     pub(crate) spills: bool,
-    /// Free sessions: they cannot be resumed or replayed any more
+    /// Free sessions; you can no longer resume or replay them
     #[arg(long)]
     pub(crate) sessions: bool,
-    /// Free only what is older: 90m, 12h, 30d or 8w; of every kind, unless one is chosen
+    /// Free only what is older than AGE, such as 90m, 12h, 30d or 8w; of every kind unless you choose one
     #[arg(long = "older-than", value_name = "AGE", value_parser = age)]
     pub(crate) older_than: Option<Duration>,
 }
@@ -199,7 +200,7 @@ fn list(plan: &[Planned]) {
     screen::talk(&format!("This would free {}:", size(total(plan))));
     plan.iter().for_each(|planned| screen::talk(&format!("  {}", planned.in_words())));
     if plan.iter().any(|planned| planned.freed.iter().any(|(kind, _)| *kind == StateKind::Journal)) {
-        screen::talk("What the journal loses cannot be undone any more.");
+        screen::talk("You can no longer undo the changes that the journal loses.");
     }
 }
 
@@ -246,7 +247,7 @@ fn free(common: &Common, state_folder: &Path, (plan, wanted): (&[Planned], &Sele
                 records.push(
                     json!({ "path": planned.usage.path, "state": planned.usage.name(), "error": error.to_string() }),
                 );
-                screen::talk(&format!("haft: {place} was not freed completely: {error}"));
+                screen::talk(&format!("haft: {place} was freed only in part: {error}"));
             }
         }
     }

@@ -19,11 +19,15 @@ const LONGEST_EVENT: u64 = 64 * 1024 * 1024;
 #[derive(Args)]
 #[command(after_help = "Examples:
   haft guard --print-config claude
-  echo '{\"hook_event_name\":\"PreToolUse\",\"cwd\":\"/home/ann/work\",\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"ls\"}}' | haft guard
-The exit code is 0 whatever was decided. With --yes ordinary questions are allowed, but for commands only where the
-settings say that they need no sandbox.")]
+  haft guard < event.json
+
+An event is one JSON object, such as {\"hook_event_name\": \"PreToolUse\", \"cwd\": \"/home/ann/work\", \"tool_name\": \"Bash\", \
+\"tool_input\": {\"command\": \"ls\"}}.
+
+The exit code is 0 whatever haft decides. With --yes, haft allows what would be an ordinary question, but commands only if \
+the settings say that they need no sandbox.")]
 pub(crate) struct Guard {
-    /// Print the lines that make an agent ask haft, and say where they go: claude, codex, copilot, cursor or gemini; all if left out
+    /// Print the settings that make an agent ask haft, and where to put them: claude, codex, copilot, cursor or gemini; without AGENT, for all of them
     #[arg(long, value_name = "AGENT", num_args = 0..=1, default_missing_value = "all", value_parser = setup_lines::agents)]
     print_config: Option<Agents>,
 }
@@ -35,7 +39,7 @@ pub(crate) fn run(common: &Common, guard: &Guard) -> anyhow::Result<Exit> {
     }
     if io::stdin().is_terminal() {
         bail!(
-            "guard reads one event of another agent from stdin; \"haft guard --print-config\" says how to set that up"
+            "haft guard reads one event of another agent from stdin; \"haft guard --print-config\" shows how to set that up"
         );
     }
     let answer = match read_event() {

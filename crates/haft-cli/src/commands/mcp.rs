@@ -21,12 +21,14 @@ enum McpCommand {
 
 #[derive(Args)]
 #[command(
-    after_help = "A client starts this command itself; in its configuration that is the command \"haft\" with the arguments
-[\"-C\", \"/path/to/the/project\", \"mcp\", \"serve\"]. Questions go to the client where it can ask somebody (elicitation);
-else what needs a yes is refused, with the rule that would allow it."
+    after_help = "A client starts this command itself. In the client's configuration, set the command to \"haft\" and the arguments to
+  [\"-C\", \"/path/to/the/project\", \"mcp\", \"serve\"]
+
+haft sends its questions to a client that can ask the user (elicitation). For any other client, haft refuses a call that needs a \
+yes, and names the rule that would allow it."
 )]
 struct Serve {
-    /// Let the client name the workspace (its root, where it has exactly one); else its roots are not used
+    /// Use the client's root as the workspace if it has exactly one; without this flag, haft ignores its roots
     #[arg(long)]
     roots: bool,
 }

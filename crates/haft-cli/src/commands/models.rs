@@ -49,7 +49,7 @@ pub(crate) fn run(common: &Common, flags: &ModelFlags) -> anyhow::Result<Exit> {
             let model = one_line_of(&chosen.endpoint.model, LONGEST_NAME);
             screen::talk(&format!("haft run would use {model} at {}", chosen.from));
         }
-        Err(error) => screen::talk(&format!("haft run needs more: {}", paragraph(&format!("{error:#}")))),
+        Err(error) => screen::talk(&format!("haft run cannot start yet: {}", paragraph(&format!("{error:#}")))),
     }
     Ok(Exit::Ok)
 }

@@ -18,30 +18,28 @@ pub(crate) struct New {
 
 #[derive(Subcommand)]
 enum What {
-    /// A tool of your own: its definition and its program, ready to be changed
+    /// Create a working tool for you to change: its definition and its program
     Tool(NewTool),
 }
 
 #[derive(Args)]
 struct NewTool {
-    /// The name that calls use
+    /// The name of the tool in calls
     name: String,
-    /// What it is written in
+    /// The program's language: a Python function or a shell script
     #[arg(long = "lang", value_name = "LANGUAGE")]
     language: Language,
-    /// For all your projects, instead of this workspace
+    /// Create it for all your projects instead of this workspace
     #[arg(long, conflicts_with = "folder")]
     user: bool,
-    /// Into this folder, instead of the workspace's .haft/tools
+    /// Create it in this folder instead of the workspace's .haft/tools
     #[arg(long = "dir", value_name = "DIR")]
     folder: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Language {
-    /// A Python function
     Python,
-    /// A shell script
     Sh,
 }
 
@@ -49,7 +47,7 @@ enum Language {
 pub(crate) fn run(common: &Common, new: &New) -> anyhow::Result<Exit> {
     let What::Tool(tool) = &new.what;
     if common.plan {
-        screen::talk("haft: nothing is written in plan mode; leave --plan out.");
+        screen::talk("haft: plan mode writes nothing; leave out --plan.");
         return Ok(Exit::Refused);
     }
     let destination = match (&tool.folder, tool.user) {

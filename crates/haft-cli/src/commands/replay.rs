@@ -26,15 +26,16 @@ const TO_CLEAN_UP: Duration = Duration::from_secs(3);
   haft replay k3f9-q2bx --json
   haft replay k3f9-q2bx --from ../checkout-of-that-day
 
-The replies that the model gave then are given again, and each call runs with the tools and rules of now. Where it all
-began is found by taking back, in the copy, what haft has changed here since; what cannot be taken back is named.
-What the user allowed then is allowed again as far as it stays in the copy. Exit codes: 0 nothing differs, 1 something
-does, 2 usage or configuration, 130 stopped.")]
+haft repeats the replies that the model gave then, and runs each call with the current tools and rules. To restore the \
+beginning, haft undoes, in the copy, the changes that it has made here since; it names what it cannot undo. \
+haft allows again what the user allowed then, as far as it stays in the copy.
+
+Exit codes: 0 nothing differs, 1 something differs, 2 usage or configuration, 130 stopped.")]
 pub(crate) struct Replay {
-    /// The session, as "haft sessions" names it; the one used last in this workspace if left out
+    /// The session, as named by "haft sessions" [default: the one used last in this workspace]
     #[arg(value_name = "ID")]
     pub(crate) session: Option<String>,
-    /// Begin with a copy of this folder, as it is
+    /// Start from a copy of DIR as it is
     #[arg(long, value_name = "DIR")]
     pub(crate) from: Option<PathBuf>,
 }

@@ -30,11 +30,12 @@ use haft_host::session_records::{ResumedSession, SessionRecorder, newest_session
   haft resume \"now the same for the other file\"
   echo \"and then?\" | haft resume
 
-Without a terminal the message is read from stdin where none is given; an empty one lets the model go on.
-A schema for the answer holds for one run: name it again.")]
+Without a terminal and without a message, haft reads the message from stdin. An empty message lets the model continue.
+
+A schema for the answer applies to one run only: name it again.")]
 pub(crate) struct Resume {
-    /// The session, as "haft sessions" names it, or the beginning of that name; the one used last in this workspace if left
-    /// out. Then the message
+    /// The session, as named by "haft sessions", or the beginning of its name [default: the one used last in this workspace];
+    /// then the message
     #[arg(value_name = "ID] [MESSAGE")]
     pub(crate) words: Vec<String>,
     #[command(flatten)]
@@ -88,7 +89,7 @@ fn message(words: &[String]) -> anyhow::Result<String> {
         [dash] if dash == "-" => from_stdin(),
         [] if !io::stdin().is_terminal() => from_stdin(),
         [] => {
-            screen::talk("What shall it do next? Nothing lets it go on.");
+            screen::talk("What should the model do next? An empty line lets it continue.");
             let _ = write!(io::stderr(), "> ");
             Ok(typed_line(&mut io::stdin().lock())?.unwrap_or_default())
         }
@@ -99,13 +100,13 @@ fn message(words: &[String]) -> anyhow::Result<String> {
 fn tell_damage(damage: &Damage, unread: usize) {
     if damage.torn > 0 {
         screen::talk(&format!(
-            "note: the last record of the session was not whole ({} bytes); it is left out",
+            "note: the last record of the session is incomplete ({} bytes); haft skips it",
             damage.torn
         ));
     }
     if damage.places > 0 || unread > 0 {
         screen::talk(&format!(
-            "warning: {} of the session cannot be read ({} bytes), so what was said there is lost; the model is told",
+            "warning: {} of the session cannot be read ({} bytes), so its content is lost; haft tells the model",
             if damage.places + unread == 1 {
                 "one place".to_owned()
             } else {
@@ -122,7 +123,7 @@ fn tell_open_calls(left: &ResumedSession, redactor: &Redactor) {
         let arguments: String =
             haft_contract::path::one_line(&redactor.redact(&call.arguments)).chars().take(100).collect();
         screen::talk(&format!(
-            "note: the last run ended in the middle of {} {arguments}: it may have happened; look before it is repeated",
+            "note: the last run ended during the call {} {arguments}: it may have taken effect; check before you repeat it",
             one_line_of(&call.name, 60)
         ));
     }

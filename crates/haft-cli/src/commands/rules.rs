@@ -17,9 +17,9 @@ pub(crate) struct RulesArguments {
 
 #[derive(Subcommand)]
 enum RulesCommand {
-    /// Say what a command would do, and which rule decides
+    /// Show what a command would do, and which rule decides
     Explain(explain::Explain),
-    /// List the rules that hold, the strictest first
+    /// List the rules that apply, strictest first
     List,
     /// Run the examples of all rules
     Test,

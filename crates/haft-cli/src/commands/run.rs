@@ -27,14 +27,16 @@ const LONGEST: u64 = 10 * 1024 * 1024;
 #[command(after_help = "Examples:
   haft run \"make the tests pass\"
   git diff | haft run --plan -
-  haft run --model qwen3:8b --base-url http://127.0.0.1:11434/v1 \"what is this project?\"
+  haft run --model qwen3:8b --base-url http://127.0.0.1:11434/v1 \"explain src\"
   haft run --output-schema review.json \"review the last commit\" | jq .verdict
 
-Without --json stdout has the final answer and nothing else; with --output-schema that is one line of JSON that fits it.
-Exit codes: 0 finished, 1 failed, out of steps or no answer that fits the schema, 2 usage or configuration, 3 the model
-refused, 4 timed out, 130 stopped. \"haft undo --session\" takes back what it changed.")]
+Without --json, stdout has the final answer and nothing else; with --output-schema, that is one line of JSON that fits the schema. \
+\"haft undo --session\" undoes what the model changed.
+
+Exit codes: 0 finished, 1 failed, out of steps or no answer that fits the schema, 2 usage or configuration, \
+3 the model refused, 4 timed out, 130 stopped.")]
 pub(crate) struct Run {
-    /// What to do; or - to read it from stdin, which is done too when it is left out and stdin is no terminal
+    /// The task, or - to read it from stdin; without TASK, haft reads stdin if that is not a terminal
     #[arg(value_name = "TASK")]
     pub(crate) task: Vec<String>,
     #[command(flatten)]
@@ -71,11 +73,11 @@ fn task(words: &[String]) -> anyhow::Result<String> {
     let task = match words {
         [dash] if dash == "-" => from_stdin()?,
         [] if !io::stdin().is_terminal() => from_stdin()?,
-        [] => bail!("say what to do: haft run \"make the tests pass\""),
+        [] => bail!("name a task: haft run \"make the tests pass\""),
         words => words.join(" "),
     };
     if task.trim().is_empty() {
-        bail!("the task is empty; say what to do: haft run \"make the tests pass\"");
+        bail!("the task is empty; name a task: haft run \"make the tests pass\"");
     }
     Ok(task)
 }
@@ -85,7 +87,7 @@ pub(super) fn from_stdin() -> anyhow::Result<String> {
     let mut bytes = Vec::new();
     io::stdin().lock().take(LONGEST + 1).read_to_end(&mut bytes).context("stdin cannot be read")?;
     if bytes.len() as u64 > LONGEST {
-        bail!("the message on stdin is longer than 10 MiB; put it into a file of the workspace and name that");
+        bail!("the message on stdin is longer than 10 MiB; put it into a file of the workspace and name that file");
     }
-    String::from_utf8(bytes).context("the message on stdin is not UTF-8; put it into a file and name that")
+    String::from_utf8(bytes).context("the message on stdin is not UTF-8; put it into a file and name that file")
 }

@@ -18,10 +18,10 @@ const LONGEST_WORDS: usize = 60;
 /// Arguments of `haft sessions`.
 #[derive(Args)]
 #[command(
-    after_help = "The 500 sessions of a workspace that were used last are kept. To go on with one: haft resume ID"
+    after_help = "haft keeps the 500 sessions of a workspace that were used last. To continue one: haft resume ID"
 )]
 pub(crate) struct Sessions {
-    /// Most sessions to list
+    /// List at most N sessions
     #[arg(short = 'n', long = "most", value_name = "N", default_value_t = 20)]
     pub(crate) most: usize,
 }
@@ -41,7 +41,7 @@ pub(crate) fn run(common: &Common, arguments: &Sessions) -> anyhow::Result<Exit>
         return Ok(Exit::Ok);
     }
     if all.is_empty() {
-        screen::talk("No model has worked here yet. Begin: haft run \"make the tests pass\"");
+        screen::talk("No model has worked here yet. To start: haft run \"make the tests pass\"");
     }
     for session in shown {
         line(session)?;

@@ -44,7 +44,7 @@ pub(super) fn find(catalog: &Catalog, name: &str) -> anyhow::Result<Arc<Entry>> 
     match (catalog.find(name), catalog.nearest(name)) {
         (Some(entry), _) => Ok(entry),
         (None, Some(near)) => bail!("there is no tool \"{name}\"; did you mean \"{near}\"?"),
-        (None, None) => bail!("there is no tool \"{name}\"; `haft tools` lists those there are"),
+        (None, None) => bail!("there is no tool \"{name}\"; \"haft tools\" lists all tools"),
     }
 }
 

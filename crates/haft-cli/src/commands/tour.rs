@@ -18,7 +18,7 @@ use haft_host::host::{Host, block_on};
 
 /// Files of the scratch folder.
 const FILES: [(&str, &str); 4] = [
-    ("README.md", "# A scratch folder\n\nIt is gone when the tour ends.\n"),
+    ("README.md", "# A scratch folder\n\nhaft removes it when the tour ends.\n"),
     ("src/main.rs", "fn main() {\n    println!(\"hello from the scratch folder\");\n    println!(\"good bye\");\n}\n"),
     ("notes.txt", "milk\nbread\napples\n"),
     (
@@ -31,27 +31,27 @@ const FILES: [(&str, &str); 4] = [
 const STOPS: [(&str, &str, &str); 6] = [
     ("A model reads a file.", "read_file", r#"{"path": "src/main.rs"}"#),
     (
-        "It sends broken JSON with a number in quotes. There is one sensible reading, so it is mended, and told.",
+        "It sends broken JSON with a number in quotes. There is one sensible reading, so haft repairs the call and says so.",
         "read_file",
         r"{'path': 'notes.txt', 'limit': '2',}",
     ),
     (
-        "It misspells a name. The error says what is near and what to do next.",
+        "It misspells a name. The error names a similar file and the next step.",
         "read_file",
         r#"{"path": "src/mian.rs"}"#,
     ),
     (
-        "It changes a file. Its text lacks the indentation; one place fits, so it is shifted, and told. (The tour says yes.)",
+        "It changes a file. Its text lacks the indentation. Only one place fits, so haft indents the text and says so. (The tour answers yes.)",
         "edit_file",
         r#"{"path": "src/main.rs", "edits": [{"old_text": "println!(\"hello from the scratch folder\");\nprintln!(\"good bye\");", "new_text": "println!(\"hello\");\nprintln!(\"see you\");", "count": "unique"}]}"#,
     ),
     (
-        "It tries to leave the folder. A rule refuses, before anything is opened.",
+        "It tries to leave the folder. A rule refuses before haft opens anything.",
         "read_file",
         r#"{"path": "../../etc/passwd"}"#,
     ),
     (
-        "It hides a wipe in quotes and variables. The command is read as bash reads it, and a rule refuses.",
+        "It hides a wipe in quotes and variables. haft reads the command as bash does, and a rule refuses.",
         "bash",
         r#"{"command": "c='r''m'; timeout 9 \"$c\" -rf ~ && echo done"}"#,
     ),
@@ -59,7 +59,7 @@ const STOPS: [(&str, &str, &str); 6] = [
 
 /// The command of the tour: a script that removes a file, changes one, and leaves something behind that git would run.
 const COMMAND: (&str, &str, &str) = (
-    "Then it runs a script that nobody has read: one file goes, one is rewritten, and something hides where git would run it. (The tour says yes.)",
+    "Then it runs a script that it has not read. The script removes one file, rewrites another, and hides something where git would run it. (The tour answers yes.)",
     "bash",
     r#"{"command": "sh tidy.sh"}"#,
 );
@@ -94,7 +94,7 @@ pub(crate) fn run(common: &Common) -> anyhow::Result<Exit> {
         prove([("before the command", &before), ("after it", &after), ("now", &back)])?;
     }
     screen::line(&[Part::Plain("")])?;
-    screen::line(&[Part::Strong("Now you are the model. Type, in a folder of yours:")])?;
+    screen::line(&[Part::Strong("Now you are the model. Type, in a folder of your own:")])?;
     for command in [
         "haft call list_dir",
         "haft call read_file path=README.md",
@@ -111,14 +111,14 @@ pub(crate) fn run(common: &Common) -> anyhow::Result<Exit> {
 fn take_back(host: &Host) -> anyhow::Result<()> {
     screen::line(&[Part::Plain("")])?;
     if host.history.log()?.sets.is_empty() {
-        return Ok(screen::line(&[Part::Strong("Nothing was changed, so there is nothing to take back.")])?);
+        return Ok(screen::line(&[Part::Strong("Nothing was changed, so there is nothing to undo.")])?);
     }
-    screen::line(&[Part::Strong("What it changed, and what you say to it. No git is needed.")])?;
+    screen::line(&[Part::Strong("This is what it changed, and how you undo it. You do not need git.")])?;
     screen::line(&[Part::Faint("$ haft diff")])?;
     let (_, changes) = host.history.diff(None)?;
     changes.iter().try_for_each(|change| super::diff::show(change, host.runtime.redactor()))?;
     screen::line(&[Part::Faint("$ haft undo")])?;
-    super::undo::show(&host.history.undo(Which::Newest, None)?, "Took back", host.runtime.redactor())
+    super::undo::show(&host.history.undo(Which::Newest, None)?, "Undid", host.runtime.redactor())
 }
 
 /// Says plainly what this system does not give.
@@ -129,7 +129,7 @@ fn weaker_here(host: &Host) -> anyhow::Result<()> {
     }
     let reached = confinement.reached;
     let told = format!(
-        "This system gives commands only the sandbox \"{reached}\", so what they change cannot be taken back here:"
+        "This system supports only the sandbox level \"{reached}\" for commands, so haft cannot undo what they change here:"
     );
     screen::line(&[Part::Bad(&told)])?;
     confinement.missing.iter().try_for_each(|missing| screen::line(&[Part::Plain("  "), Part::Plain(missing)]))?;
@@ -140,7 +140,7 @@ fn weaker_here(host: &Host) -> anyhow::Result<()> {
 fn prove(fingerprints: [(&str, &str); 3]) -> anyhow::Result<()> {
     let [(_, before), _, (_, now)] = fingerprints;
     screen::line(&[Part::Plain("")])?;
-    screen::line(&[Part::Strong("The fingerprint of the whole folder, names, modes and contents:")])?;
+    screen::line(&[Part::Strong("The fingerprint of the whole folder (names, modes and contents):")])?;
     for (when, fingerprint) in fingerprints {
         let shown = if fingerprint == before { Part::Good(fingerprint) } else { Part::Bad(fingerprint) };
         screen::line(&[Part::Plain("  "), shown, Part::Faint("  "), Part::Faint(when)])?;
@@ -159,13 +159,8 @@ async fn call(host: &Host, session: &Session, tool: &str, arguments: &str) -> To
 fn show(host: &Host, (words, tool, arguments): (&str, &str, &str), result: &ToolResult) -> anyhow::Result<()> {
     screen::line(&[Part::Plain("")])?;
     screen::line(&[Part::Strong(words)])?;
-    screen::line(&[
-        Part::Faint("$ haft call "),
-        Part::Plain(tool),
-        Part::Plain(" '"),
-        Part::Plain(arguments),
-        Part::Plain("'"),
-    ])?;
+    let typed = format!("{tool} {}", quoted(arguments));
+    screen::line(&[Part::Faint("$ haft call "), Part::Plain(&typed)])?;
     let status = result.status.code();
     let status = if result.error.is_none() { Part::Good(status) } else { Part::Bad(status) };
     screen::line(&[Part::Plain("  "), status])?;
@@ -177,4 +172,14 @@ fn show(host: &Host, (words, tool, arguments): (&str, &str, &str), result: &Tool
         screen::line(&[Part::Plain("  "), Part::Plain(&line)])?;
     }
     Ok(())
+}
+
+/// Quotes arguments for a shell, so that the command can be pasted.
+fn quoted(arguments: &str) -> String {
+    let has_special = |special: &[char]| arguments.contains(special);
+    match (has_special(&['\'']), has_special(&['"', '$', '`', '\\', '!'])) {
+        (false, _) => format!("'{arguments}'"),
+        (true, false) => format!("\"{arguments}\""),
+        (true, true) => format!("'{}'", arguments.replace('\'', "'\\''")),
+    }
 }

@@ -16,11 +16,10 @@ use serde_json::{Value, json};
 
 use crate::arguments::{Common, Trust};
 use crate::exit::Exit;
-use crate::notices::MEANING;
 use crate::screen::{self, Part};
 use crate::wrapped::wrapped;
 use haft_host::loaded_workspace::open_workspace;
-use haft_host::project_files::{name_of, vouched_for};
+use haft_host::project_files::{MEANING, name_of, vouched_for};
 
 /// Lines around a change that are shown.
 const CONTEXT: usize = 3;
@@ -50,7 +49,7 @@ pub(crate) fn run(common: &Common, trust: &Trust) -> anyhow::Result<Exit> {
 
 /// Whoever plans changes nothing, not even what is trusted.
 fn plan_mode(common: &Common) -> anyhow::Result<Exit> {
-    let what = "nothing is trusted or taken back in plan mode; leave --plan out";
+    let what = "plan mode trusts and revokes nothing; leave out --plan";
     match common.json {
         true => screen::record(&json!({ "v": 1, "error": { "kind": "denied", "what": what } }).to_string())?,
         false => screen::talk(&format!("haft: {what}.")),
@@ -65,18 +64,18 @@ fn put(common: &Common, store: &TrustStore, folder: &Path) -> anyhow::Result<Exi
         screen::talk(&format!("{name} is not trusted: {why}"));
     }
     if trusted.code.is_empty() && trusted.words.is_none() {
-        if refused.is_empty() && store.revoke(folder).context("it cannot be remembered that nothing is left")? {
-            say(&format!("What was trusted in {} is gone; nothing is trusted there any more.", folder.display()))?;
+        if refused.is_empty() && store.revoke(folder).context("the record of trust cannot be written")? {
+            say(&format!("The trusted files of {} are gone; haft trusts nothing there any more.", folder.display()))?;
             return Ok(Exit::Ok);
         }
         let folder = folder.display();
         screen::talk(&match refused.is_empty() {
             true => format!("There is nothing to trust in {folder}: haft looks for .haft and AGENTS.md."),
-            false => format!("Nothing else is there to trust in {folder}."),
+            false => format!("There is nothing else to trust in {folder}."),
         });
         return Ok(Exit::Failed);
     }
-    store.put(folder, trusted.clone()).context("it cannot be remembered what is trusted")?;
+    store.put(folder, trusted.clone()).context("the record of trust cannot be written")?;
     if common.json {
         screen::record(&record(&folder.display().to_string(), &trusted).to_string())?;
         return Ok(if refused.is_empty() { Exit::Ok } else { Exit::Failed });
@@ -88,7 +87,7 @@ fn put(common: &Common, store: &TrustStore, folder: &Path) -> anyhow::Result<Exi
 }
 
 fn looked_at(folder: &Path) -> anyhow::Result<Project> {
-    Project::look(folder).with_context(|| format!("{} cannot be looked at", folder.display()))
+    Project::look(folder).with_context(|| format!("{} cannot be read", folder.display()))
 }
 
 /// Shows how the project's files differ from the copy that runs.
@@ -105,14 +104,14 @@ fn diff(store: &TrustStore, folder: &Path) -> anyhow::Result<Exit> {
         }
     }
     if shown.is_empty() {
-        screen::talk("What was trusted runs as it is: no file differs from the trusted copy.");
+        screen::talk("No file differs from the trusted copy.");
     }
     Ok(Exit::Ok)
 }
 
 fn revoke(store: &TrustStore, folder: &Path) -> anyhow::Result<Exit> {
-    if store.revoke(folder).context("it cannot be remembered that this is not trusted any more")? {
-        say(&format!("Nothing is trusted in {} any more.", folder.display()))?;
+    if store.revoke(folder).context("the record of trust cannot be written")? {
+        say(&format!("Revoked: haft trusts nothing in {} any more.", folder.display()))?;
         return Ok(Exit::Ok);
     }
     screen::talk(&format!("Nothing was trusted in {}.", folder.display()));
@@ -167,7 +166,7 @@ fn copied(trusted: &Trusted, name: &str) -> Vec<String> {
         let shown = |place: &String| if is_folder(&place) { format!("{place}/") } else { place.clone() };
         let mut places: Vec<String> = reach.places.iter().take(MOST_PLACES).map(shown).collect();
         if let Some(more) = reach.places.len().checked_sub(MOST_PLACES).filter(|more| *more > 0) {
-            places.push(format!("{more} more (haft trust --list --json names all)"));
+            places.push(format!("{more} more (haft trust --list --json lists all)"));
         }
         lines.push(format!("  copy   of what {name} runs: {files}, {bytes} bytes: {}", places.join(", ")));
     }

@@ -85,14 +85,14 @@ fn told(
 fn verb(request: &UndoRequest<'_>) -> &'static str {
     let is_planned = request.mode == UndoMode::Plan;
     match (request.which, request.placement, request.scope) {
-        (Which::LastUndo, ..) if is_planned => "Would take back the undo,",
-        (Which::LastUndo, ..) => "Took back the undo,",
-        (_, Placement::Beside, _) if is_planned => "Would restore beside the present files, from",
-        (_, Placement::Beside, _) => "Restored beside the present files, from",
-        (_, Placement::InPlace, Scope::Hunks(_)) if is_planned => "Would take back hunks of",
-        (_, Placement::InPlace, Scope::Hunks(_)) => "Took back hunks of",
-        _ if is_planned => "Would take back",
-        _ => "Took back",
+        (Which::LastUndo, ..) if is_planned => "Would revert the undo,",
+        (Which::LastUndo, ..) => "Reverted the undo,",
+        (_, Placement::Beside, _) if is_planned => "Would restore beside the current files, from",
+        (_, Placement::Beside, _) => "Restored beside the current files, from",
+        (_, Placement::InPlace, Scope::Hunks(_)) if is_planned => "Would undo hunks of",
+        (_, Placement::InPlace, Scope::Hunks(_)) => "Undid hunks of",
+        _ if is_planned => "Would undo",
+        _ => "Undid",
     }
 }
 
@@ -156,9 +156,9 @@ pub(super) fn refused(common: &Common, error: &HistoryError, redactor: &Redactor
     if let more @ 1.. = conflicts.len().saturating_sub(MOST_FILES) {
         screen::talk(&format!("[{more} more files were changed since]"));
     }
-    let what = if common.plan { "Nothing would be taken back." } else { "Nothing was taken back." };
+    let what = if common.plan { "Nothing would be undone." } else { "Nothing was undone." };
     screen::talk(&format!(
-        "{what} \"haft undo --file PATH\" takes back other files alone, \"haft undo --beside\" restores earlier versions as NAME.before-N."
+        "{what} \"haft undo --file PATH\" undoes other files alone; \"haft undo --beside\" restores earlier versions as NAME.before-N."
     ));
     Ok(exit)
 }

@@ -17,9 +17,9 @@ pub(crate) fn run(common: &Common) -> anyhow::Result<Exit> {
     screen::line(&[Part::Plain("")])?;
     for (command, does) in [
         ("haft tour", "see it work, in five seconds"),
-        ("haft tools", "see what a model would see"),
+        ("haft tools", "see the tools as a model sees them"),
         ("haft call list_dir", "be the model: make a call yourself"),
-        ("haft run \"TASK\"", "let a model work on a task (which: haft models)"),
+        ("haft run \"TASK\"", "let a model work on a task (to choose one: haft models)"),
         ("haft --help", "everything else"),
     ] {
         screen::line(&[Part::Strong(&format!("  {command:<20}")), Part::Plain(does)])?;

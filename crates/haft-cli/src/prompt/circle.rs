@@ -39,8 +39,8 @@ fn converse(circle: &Circle, (input, output): (&mut impl BufRead, &mut impl Writ
     let Circle { tool, times } = circle;
     writeln!(
         output,
-        "The model called {} {times} times in the same way with the same result, and nothing else was changed in between.\n\
-         Say what it shall do instead; y lets it go on, n ends the run.",
+        "The model called {} {times} times in the same way with the same result, and nothing else changed in between.\n\
+         Type what it should do instead; y lets it continue, n ends the run.",
         one_line_of(tool, LONGEST_NAME)
     )?;
     loop {
@@ -51,7 +51,7 @@ fn converse(circle: &Circle, (input, output): (&mut impl BufRead, &mut impl Writ
         };
         match advice(&answer) {
             Some(advice) => return Ok(advice),
-            None => writeln!(output, "Say something, or y or n.")?,
+            None => writeln!(output, "Type a message, y or n.")?,
         }
     }
 }
@@ -94,8 +94,8 @@ mod tests {
             assert_eq!(advice, expected, "{typed:?}");
             assert!(shown.starts_with("The model called bash 6 times in the same way"), "{shown}");
         }
-        assert_eq!(answered("\n\nn\n").1.matches("Say something, or y or n.").count(), 2);
+        assert_eq!(answered("\n\nn\n").1.matches("Type a message, y or n.").count(), 2);
         let (advice, shown) = answered(b"read \xff\n\xff\xfe\ny\n");
-        assert_eq!((advice, shown.matches("Say something").count()), (Advice::GoOn, 2), "{shown}");
+        assert_eq!((advice, shown.matches("Type a message").count()), (Advice::GoOn, 2), "{shown}");
     }
 }

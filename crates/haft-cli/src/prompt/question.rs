@@ -38,7 +38,7 @@ impl Paper {
     /// Returns the rows that show the rule with which this would never be asked again.
     pub(super) fn rule_to_paste(self, rule: &str) -> Vec<String> {
         let faint = Style::new().dimmed();
-        let mut lines = vec!["To be never asked again, put this into rules.toml:".to_owned()];
+        let mut lines = vec!["To stop this question, add this to rules.toml:".to_owned()];
         lines.extend(rule.lines().map(|line| format!("  {}", safe(line))));
         lines.iter().map(|line| format!("{faint}{line}{faint:#}")).collect()
     }
@@ -60,7 +60,7 @@ impl Paper {
         rows.push("It would:".to_owned());
         rows.extend(request.effects.iter().flat_map(|effect| self.effect(effect)));
         rows.extend(request.besides.iter().flat_map(|words| self.said(&format!("  also {}", one_line(words)), 4)));
-        rows.extend(self.said(&format!("Around it: {}.", one_line(&command.around)), 2));
+        rows.extend(self.said(&format!("Protection: {}.", one_line(&command.around)), 2));
         rows
     }
 
@@ -85,7 +85,7 @@ impl Paper {
                 rows.extend(self.said(&format!("   (would also have allowed: {examples})"), 4));
             }
         }
-        rows.extend(self.said("n  no (you may add a word for the model: n use the other file)", 3));
+        rows.extend(self.said("n  no (you may add a message for the model: n use the other file)", 3));
         rows.push("s  no, and stop".to_owned());
         rows
     }

@@ -134,14 +134,14 @@ fn a_question_about_a_command() {
       run the tests of the workspace
       remove build (and everything in it), old notes (and everything in it)
       also create target
-    Around it: full sandbox, no network, can be undone.
+    Protection: full sandbox, no network, can be undone.
     Why you are asked: the rule "code of the workspace". It would run the tests of the workspace.
     y  yes, this once
     1  yes, and don't ask again for exactly this command in this session
     2  yes, and don't ask again for commands whose changes stay in this workspace and can be undone
        (build, test, format, create, move, delete; no network) in this session
        (would also have allowed: cargo build; rm -r target)
-    n  no (you may add a word for the model: n use the other file)
+    n  no (you may add a message for the model: n use the other file)
     s  no, and stop
     >
     "#);
@@ -163,8 +163,8 @@ fn a_question_about_a_command_in_forty_columns() {
       remove build (and everything in it),
         old notes (and everything in it)
       also create target
-    Around it: full sandbox, no network, can
-      be undone.
+    Protection: full sandbox, no network,
+      can be undone.
     Why you are asked: the rule "code of the
       workspace". It would run the tests of
       the workspace.
@@ -178,8 +178,8 @@ fn a_question_about_a_command_in_forty_columns() {
        network) in this session
        (would also have allowed: cargo
         build; rm -r target)
-    n  no (you may add a word for the model:
-       n use the other file)
+    n  no (you may add a message for the
+       model: n use the other file)
     s  no, and stop
     >
     "#);
@@ -196,19 +196,19 @@ fn a_dangerous_part_is_called_so_and_no_longer_yes_is_offered() {
       run the tests of the workspace
       dangerous: remove build (and everything in it), old notes (and everything in it)
       also create target
-    Around it: full sandbox, no network, can be undone.
+    Protection: full sandbox, no network, can be undone.
     Why you are asked: the rule "careful". It would remove build.
     y  yes, this once
-    n  no (you may add a word for the model: n use the other file)
+    n  no (you may add a message for the model: n use the other file)
     s  no, and stop
-    > That is none of the answers.
+    > Choose one of the answers above.
     >
     "#);
 }
 
 #[test]
 fn the_rule_to_paste_is_shown_after_a_yes_and_only_then() {
-    let after = |input: &str| answered_to(&command(), 100, input).1.contains("put this into rules.toml");
+    let after = |input: &str| answered_to(&command(), 100, input).1.contains("add this to rules.toml");
     assert_eq!(["y\n", "2\n", "n\n", "s\n", ""].map(after), [true, true, false, false, false]);
 }
 
@@ -226,5 +226,5 @@ fn what_is_no_text_is_no_answer_and_is_asked_again() {
     let typed = b"y\xff\n\xff\xfe\ny\n";
     let verdict = converse(&request(), paper, (&mut &typed[..], &mut shown)).expect("it can be written");
     assert_eq!(verdict, Verdict::AllowOnce);
-    assert_eq!(String::from_utf8_lossy(&shown).matches("That is none of the answers.").count(), 2);
+    assert_eq!(String::from_utf8_lossy(&shown).matches("Choose one of the answers above.").count(), 2);
 }

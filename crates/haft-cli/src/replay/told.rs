@@ -89,7 +89,7 @@ impl ReplayOutput for Telling<'_> {
             1 => "one file".to_owned(),
             entries => format!("{} files and folders", Grouped(entries)),
         };
-        screen::talk_part(&Part::Faint(&format!("session {session} again, in a copy of {things}, {size}")));
+        screen::talk_part(&Part::Faint(&format!("replaying session {session} in a copy of {things}, {size}")));
         notes.iter().for_each(|note| screen::talk(&format!("note: {note}")));
         Ok(())
     }
@@ -161,7 +161,7 @@ fn show_difference(difference: &Difference) -> io::Result<()> {
         }
         Difference::Text(diff) => diff,
         Difference::File(path, diff) => {
-            screen::line(&[Part::Strong(&format!("    {} has other content than then", one_line(path)))])?;
+            screen::line(&[Part::Strong(&format!("    {} now has different content", one_line(path)))])?;
             let Some(diff) = diff else { return Ok(()) };
             diff
         }

@@ -77,7 +77,7 @@ fn a_model_that_does_not_manage_exits_1_with_its_last_words_on_stderr() {
             "[… the rest is in the session …]",
             "haft: The answer does not fit the schema",
             "received \"Two! zzz",
-            "To go on: haft resume ",
+            "To continue: haft resume ",
         ] {
             assert!(said.err.contains(words), "{words}: {}", said.err);
         }
@@ -126,7 +126,7 @@ fn other_ends_are_as_ever() {
 fn what_is_no_schema_is_said_before_anything_is_begun() {
     let place = place();
     for (name, text, why) in [
-        ("yaml.json", "type: object", "The schema is no JSON: expected ident at line 1 column 2"),
+        ("yaml.json", "type: object", "The schema is not JSON: expected ident at line 1 column 2"),
         ("list.json", r#"{"type": "array"}"#, "write \"type\": \"object\" at its root"),
         ("wrong.json", r#"{"type": "objekt"}"#, "is not valid at /type"),
         ("far.json", r#"{"type": "object", "$ref": "https://example.org/x.json"}"#, "cannot be used"),
@@ -181,13 +181,13 @@ fn what_a_model_is_told_of_a_schema_is_the_same_in_every_form() {
     snapshot!(&told[0], @r#"
     # Your last reply
 
-    A program reads it. When you have nothing more to call, write no summary: reply with one JSON object that is valid under the JSON Schema below, and with nothing else, neither words around it nor a code fence. Until then work as usual. If you could not do the task, say so inside the object as far as the schema lets you.
+    A program reads it. When you have no more calls to make, write no summary: reply with one JSON object that is valid under the JSON Schema below, and with nothing else, neither words around it nor a code fence. Until then, work as usual. If you could not do the task, say so inside the object as far as the schema allows.
 
     {"type":"object","properties":{"lines":{"type":"integer","minimum":0}},"required":["lines"],"additionalProperties":false}
 
     [haft: your last reply does not fit the schema:
     $: expected one JSON object, received "Two."
-    Reply with the whole JSON object once more, and with nothing else.]
+    Reply with the whole JSON object again, and with nothing else.]
     "#);
 }
 
@@ -207,5 +207,5 @@ fn a_schema_that_takes_for_ever_ends_the_run_with_a_word() {
     let file = place.path("schema.json").display().to_string();
     let said = place.haft(&model, &["run", "--output-schema", &file, "x"]);
     assert_eq!((said.code, said.out.as_str()), (1, ""), "{}", said.err);
-    assert!(said.err.contains("whether it fits cannot be told in time"), "{}", said.err);
+    assert!(said.err.contains("checking whether it fits takes too long"), "{}", said.err);
 }

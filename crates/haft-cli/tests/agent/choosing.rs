@@ -139,13 +139,13 @@ fn what_is_missing_is_said_with_what_to_set() {
     let err = told(&["run", "x", "--model", "llama-unheard-of"], &both);
     assert!(err.contains("keys of Groq, Mistral") && err.contains("--base-url"), "{err}");
     let err = told(&["run", "x", "--model", "m"], &[("HAFT_API_KEY", KEY)]);
-    assert!(err.contains("not whose key it is"), "{err}");
+    assert!(err.contains("haft does not know which provider it belongs to"), "{err}");
     let err = told(&["run", "x", "--model", "m", "--wire", "anthropic"], &[]);
     assert!(err.contains("set ANTHROPIC_API_KEY"), "{err}");
     let err = told(&["run", "x", "--model", "m", "--base-url", &format!("https://me:{KEY}@example.org")], &[]);
     assert!(err.contains("put the key into HAFT_API_KEY"), "{err}");
     let err = told(&["run", "x", "--model", "m", "--base-url", "example.org"], &[]);
-    assert!(err.contains("is no address of a provider"), "{err}");
+    assert!(err.contains("is not the address of a provider"), "{err}");
     let err = told(&["run", "x"], &[("HAFT_WIRE", "chatty")]);
     assert!(err.contains("HAFT_WIRE: there is no wire \"chatty\""), "{err}");
     assert!(place.sessions().is_empty(), "nothing was begun");
@@ -163,7 +163,7 @@ fn what_cannot_be_used_is_found_when_the_model_is_chosen() {
         ("http://127.0.0.1:99999/v1", "invalid port number"),
         ("http://[::1%25lo]:80/v1", "invalid IPv6 address"),
         ("http://xn--/v1", "invalid international domain name"),
-        ("ftp://127.0.0.1/v1", "begins with \"ftp\", which is not spoken"),
+        ("ftp://127.0.0.1/v1", "begins with \"ftp\", which haft does not support"),
     ] {
         let err = told("m", url);
         assert!(err.contains(why) && err.contains("http://HOST:PORT"), "{err}");
@@ -183,9 +183,9 @@ fn what_cannot_be_used_is_found_when_the_model_is_chosen() {
 fn a_key_in_the_place_of_its_name_is_not_repeated() {
     let place = Place::new();
     for (key_env, told) in [
-        ("sk-canary-4711", "is no name of a variable; write one there, such as OPENAI_API_KEY"),
+        ("sk-canary-4711", "is not the name of a variable; write one there, such as OPENAI_API_KEY"),
         ("gsk_canaryCanary4711", "names a variable that is not set"),
-        ("MY_OWN_KEY", "the key is not there: MY_OWN_KEY, named by key_env in "),
+        ("MY_OWN_KEY", "the key is missing: MY_OWN_KEY, named by key_env in "),
     ] {
         let config = format!("[model]\nname = \"m\"\nbase_url = \"http://127.0.0.1:9/v1\"\nkey_env = \"{key_env}\"\n");
         place.put("home/.config/haft/config.toml", &config);
@@ -230,8 +230,9 @@ fn a_proxy_that_nobody_can_go_through_is_said_before_anything_is_begun() {
         let mut command = place.bare(&arguments);
         command.env("http_proxy", address);
         let said = said(command);
-        let told =
-            format!("haft: http_proxy is no address of a proxy: {why}; give it as http://HOST:PORT, or unset it\n");
+        let told = format!(
+            "haft: http_proxy is not the address of a proxy: {why}; give it as http://HOST:PORT, or unset it\n"
+        );
         assert_eq!((said.code, said.err), (2, told), "{address}");
     }
     assert!(place.sessions().is_empty(), "nothing was begun");
@@ -261,7 +262,10 @@ fn models_are_listed_with_where_they_are_and_what_run_would_take() {
 
     let server = Listing::start("<html>");
     let list = models(place.bare(&["models", "--base-url", &server.url]));
-    assert!(list["providers"][0]["error"].as_str().is_some_and(|words| words.contains("no list of models")), "{list}");
+    assert!(
+        list["providers"][0]["error"].as_str().is_some_and(|words| words.contains("not a list of models")),
+        "{list}"
+    );
 }
 
 /// A server that answers every request with the same JSON.

@@ -68,7 +68,7 @@ fn a_model_sees_what_it_reads_in_each_form_and_still_when_it_is_taken_up_again()
 fn who_takes_no_images_is_asked_again_without_once() {
     for wire in Wire::ALL {
         let place = place();
-        let takes_none = || not_shown("this model takes none");
+        let takes_none = || not_shown("this model accepts none");
         let turns = [
             look(),
             Turn::call("read_file", json!({ "path": "a.txt" })).fault(is_blind()),
@@ -79,7 +79,7 @@ fn who_takes_no_images_is_asked_again_without_once() {
         let ran = run(&place, wire, &model);
         let shown: Vec<usize> = model.requests().iter().map(|asked| asked.conversation.images.len()).collect();
         assert_eq!(shown, [0, 1, 0, 0, 0], "{wire:?}");
-        assert!(model.requests()[2].text.contains("[1 image is not shown: this model takes none]"));
+        assert!(model.requests()[2].text.contains("[1 image is not shown: this model accepts none]"));
         let again = records(&ran.out).into_iter().filter(|record| record["event"] == "again").count();
         assert_eq!(again, 1, "who watches is told: {}", ran.out);
 

@@ -140,7 +140,7 @@ fn judge(asked: &Asked, marks: &HashMap<String, usize>) -> u64 {
                     let text = &result.text;
                     if text.contains("It may have happened") {
                         open += 1;
-                    } else if text.contains("nothing says that this call had begun") {
+                    } else if text.contains("no record says that this call began") {
                         assert!(!is_done, "{mark} was done, and the model is told that nothing was: {text}");
                     } else {
                         assert!(is_done, "{mark} was not done, and the model is told: {text}");

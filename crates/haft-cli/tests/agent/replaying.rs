@@ -94,7 +94,7 @@ fn changes_of_others_since_are_taken_back_in_the_copy_and_told() {
     assert_eq!(said(place.bare(&call)).code, 0);
     let again = replayed(&place, &[&id]);
     assert_eq!(again.code, 0, "{}{}", again.out, again.err);
-    assert!(again.err.contains("although others than the session made them: change sets"), "{}", again.err);
+    assert!(again.err.contains("although the session did not make them: change sets"), "{}", again.err);
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn a_file_that_was_changed_by_hand_makes_a_difference_and_is_named() {
     place.put("ws/a.txt", "one\n2\n");
     let again = replayed(&place, &[&id]);
     assert_eq!(again.code, 1, "{}{}", again.out, again.err);
-    assert!(again.err.contains("not by haft, so they are as they are now: a.txt"), "{}", again.err);
+    assert!(again.err.contains("but not by haft, so the copy has their current state: a.txt"), "{}", again.err);
     assert!(
         again.out.contains("≠ bash cat a.txt") && again.out.contains("- two") && again.out.contains("+ 2"),
         "{}",
@@ -158,7 +158,7 @@ fn what_a_project_brings_along_counts_in_the_copy_where_it_is_trusted() {
     place.put("ws/.haft/rules.toml", rule);
     let untrusted = replayed(&place, &[&id]);
     assert_eq!(untrusted.code, 0, "{}{}", untrusted.out, untrusted.err);
-    assert!(untrusted.err.contains("not trusted, so not loaded"), "{}", untrusted.err);
+    assert!(untrusted.err.contains("not trusted, so haft does not load"), "{}", untrusted.err);
     assert_eq!(said(place.bare(&["trust", "."])).code, 0);
     let trusted = replayed(&place, &[&id]);
     assert_eq!(trusted.code, 1, "{}{}", trusted.out, trusted.err);
@@ -172,7 +172,7 @@ fn other_content_in_a_file_is_a_difference_although_nothing_was_printed() {
     place.put("ws/a.txt", "one\n2\n");
     let again = replayed(&place, &[&id]);
     assert_eq!(again.code, 1, "{}{}", again.out, again.err);
-    assert!(again.out.contains("b.txt has other content than then") && again.out.contains("+ 2"), "{}", again.out);
+    assert!(again.out.contains("b.txt now has different content") && again.out.contains("+ 2"), "{}", again.out);
 }
 
 #[test]
@@ -397,7 +397,7 @@ fn what_a_killed_replay_left_behind_is_removed_by_the_next() {
     assert!(everything(place.root()).len() > before.len(), "a copy is left behind");
     let again = said(place.bare(&["replay"]));
     assert_eq!(again.code, 0, "{}{}", again.out, again.err);
-    assert!(again.err.contains("note: removed what 1 earlier replay had left behind"), "{}", again.err);
+    assert!(again.err.contains("note: removed what 1 earlier replay left behind"), "{}", again.err);
     assert_eq!(everything(place.root()).len(), before.len());
 }
 
@@ -431,7 +431,7 @@ fn a_session_that_cannot_be_done_again_is_a_clear_error() {
     let model =
         ScriptedModel::start(Script::of([Turn::text("").fault(haft_testkit::scripted_model::Fault::status(401))]));
     assert_eq!(place.haft(&model, &["run", "work"]).code, 1);
-    check(&[], "no reply of a model is in session");
+    check(&[], "has no reply of a model");
     check(&["--add-dir", "."], "--add-dir names a folder that is not in it");
     let id = recorded(&place, [Turn::call("read_file", json!({ "path": "a.txt" }))], &[]);
     place.put("home/.config/haft/rules.toml", "[[rule]]\nname = 3\n");

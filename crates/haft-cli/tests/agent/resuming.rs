@@ -111,7 +111,7 @@ fn a_torn_or_damaged_session_says_so_and_goes_on() {
     let whole = std::fs::read(&file).expect("it is there");
     let mut damaged = whole.clone();
     damaged[whole.len() / 2] ^= 0x10;
-    for (bytes, words) in [(&whole[..whole.len() - 7], "was not whole"), (&damaged, "so what was said there is lost")] {
+    for (bytes, words) in [(&whole[..whole.len() - 7], "is incomplete"), (&damaged, "so its content is lost")] {
         std::fs::write(&file, bytes).expect("it is ours");
         let model = ScriptedModel::start(Script::of([Turn::text("Here.")]));
         let resumed = place.haft(&model, &["resume", "go on"]);

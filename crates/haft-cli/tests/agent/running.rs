@@ -126,7 +126,7 @@ fn the_exit_code_says_how_it_ended() {
     };
     let (code, err) = ends(Script::of([write("b.txt"), write("c.txt")]), &["run", "--max-steps", "1", "x"]);
     assert_eq!(code, 1);
-    assert!(err.contains("Stopped after 1 step") && err.contains("To go on: haft resume "), "{err}");
+    assert!(err.contains("Stopped after 1 step") && err.contains("To continue: haft resume "), "{err}");
     let (code, err) = ends(Script::of([Turn::text("No.").stop(Stop::Refused)]), &["run", "x"]);
     assert_eq!((code, err.contains("refused")), (3, true), "{err}");
     let denied = Script::of([Turn::text("").fault(Fault::status(401))]);
@@ -205,7 +205,7 @@ fn words_for_agents_are_told_when_they_are_trusted_and_else_it_is_said() {
     place.put("home/.config/haft/AGENTS.md", "Be brief.\n");
     let model = ScriptedModel::start(Script::of([Turn::text("a"), Turn::text("b")]));
     let first = place.haft(&model, &["run", "x"]);
-    assert!(first.err.contains("not trusted, so not loaded: AGENTS.md"), "{}", first.err);
+    assert!(first.err.contains("not trusted, so haft does not load AGENTS.md"), "{}", first.err);
     let second = place.haft(&model, &["run", "--trust", "x"]);
     assert_eq!(second.code, 0, "{}", second.err);
     let told: Vec<String> = model.requests().iter().map(|asked| asked.conversation.instructions.clone()).collect();
@@ -277,7 +277,7 @@ fn words_behind_a_link_are_told_and_what_is_left_out_has_a_reason() {
         (model.requests()[0].conversation.instructions.contains("Always whisper."), said.err)
     };
     let (was_told, err) = run(&[]);
-    assert!(!was_told && err.contains("not trusted, so not loaded: AGENTS.md"), "{err}");
+    assert!(!was_told && err.contains("not trusted, so haft does not load AGENTS.md"), "{err}");
     assert!(run(&["--trust"]).0);
     let trusted = said(place.bare(&["trust"]));
     assert_eq!(trusted.code, 0, "{}", trusted.err);
@@ -333,7 +333,7 @@ fn whoever_ends_services_and_a_closing_terminal_stop_it_in_good_order() {
         let next = ScriptedModel::start(Script::of([Turn::text("I see.")]));
         let resumed = place.haft(&next, &["resume", "what happened?"]);
         assert_eq!(resumed.code, 0, "{signal:?}: {}", resumed.err);
-        assert!(!resumed.err.contains("in the middle of"), "its call has an answer: {}", resumed.err);
+        assert!(!resumed.err.contains("ended during"), "its call has an answer: {}", resumed.err);
     }
 }
 
@@ -435,7 +435,7 @@ fn a_provider_that_stays_silent_is_given_up_after_the_second_time_and_nothing_is
     let model = ScriptedModel::start(Script::of([silent]));
     let said = place.haft(&model, &["run", "are you there?"]);
     assert_eq!((said.code, model.requests().len()), (4, 2), "{}", said.err);
-    assert!(said.err.contains("The provider gave no sign of life for 1 s. It was tried 2 times."), "{}", said.err);
+    assert!(said.err.contains("The provider sent nothing for 1 s. haft tried 2 times."), "{}", said.err);
     assert!(!said.err.contains("waiting for the model"), "{}", said.err);
 }
 
@@ -452,7 +452,7 @@ fn the_file_says_how_long_is_waited_and_how_often_it_is_tried() {
     let model = ScriptedModel::start(Script::of([Turn::text("Never.").fault(Fault::HangBeforeHeaders)]));
     let said = place.haft(&model, &["resume", "go on"]);
     assert_eq!(said.code, 4, "{}", said.err);
-    assert!(said.err.contains("The reply was not there after 1 s, all tries counted."), "{}", said.err);
+    assert!(said.err.contains("The reply was not complete after 1 s, all attempts included."), "{}", said.err);
 
     place.put("home/.config/haft/config.toml", "[model]\nname = \"m\"\nidle_seconds = 0\n");
     let said = place.haft(&model, &["run", "go"]);

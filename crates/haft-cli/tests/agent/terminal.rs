@@ -86,7 +86,7 @@ fn a_person_sees_the_text_answers_the_question_and_reads_the_end_once() {
     assert_eq!(terminal.ends(), Some(0), "{}", terminal.seen);
     assert!(place.has("b.txt"));
     assert_eq!(terminal.seen.matches("It is written.").count(), 1, "{}", terminal.seen);
-    for words in ["• write_file b.txt (", "2 steps, ", "write_file 1× ", " in all"] {
+    for words in ["• write_file b.txt (", "2 steps, ", "write_file 1× ", " in total"] {
         assert!(terminal.seen.contains(words), "{words}: {}", terminal.seen);
     }
 }
@@ -122,12 +122,12 @@ fn ctrl_c_at_a_question_stops_the_run_and_says_how_to_go_on() {
     let mut terminal = Terminal::start(&place, &model, &["run", "write"]);
     terminal.shows("> ").types("\u{3}");
     assert_eq!(terminal.ends(), Some(130), "{}", terminal.seen);
-    assert!(terminal.seen.contains("To go on: haft resume "), "{}", terminal.seen);
+    assert!(terminal.seen.contains("To continue: haft resume "), "{}", terminal.seen);
     assert!(!place.has("b.txt"));
 
     let next = ScriptedModel::start(Script::of([Turn::text("Gladly.").expect(Expect::user_says("try again"))]));
     let mut terminal = Terminal::start(&place, &next, &["resume"]);
-    terminal.shows("What shall it do next?").types("try again\n");
+    terminal.shows("What should the model do next?").types("try again\n");
     assert_eq!(terminal.ends(), Some(0), "{}", terminal.seen);
     assert!(terminal.seen.contains("Gladly."), "{}", terminal.seen);
 }
@@ -162,9 +162,9 @@ fn a_person_sees_that_a_silent_model_is_waited_for_and_asked_once_more() {
     place.put("home/.config/haft/config.toml", "[model]\nidle_seconds = 4\n");
     let model = ScriptedModel::start(Script::of([Turn::text("Here I am.").fault(Fault::HangBeforeHeaders)]));
     let mut terminal = Terminal::start(&place, &model, &["run", "are you there?"]);
-    terminal.shows("waiting for the model: no word yet after ");
+    terminal.shows("waiting for the model: no output yet after ");
     assert_eq!(terminal.ends(), Some(0), "{}", terminal.seen);
-    let note = "note: The provider gave no sign of life for 4 s. Asked again.";
+    let note = "note: The provider sent nothing for 4 s. Retrying.";
     assert!(terminal.seen.contains(note) && terminal.seen.contains("Here I am."), "{}", terminal.seen);
     model.assert_told();
 }

@@ -179,6 +179,6 @@ fn a_task_over_the_window_is_refused_with_nothing_sent() {
     let said = said(place.with(&model, Wire::Chat, &["run", &task]));
     assert_eq!(said.code, 2, "{}", said.err);
     assert!(said.err.contains("The task has about 24,286 tokens"), "{}", said.err);
-    assert!(said.err.contains("the model takes 16,000. Nothing was sent."), "{}", said.err);
+    assert!(said.err.contains("the model accepts 16,000. Nothing was sent."), "{}", said.err);
     assert!(model.requests().is_empty());
 }

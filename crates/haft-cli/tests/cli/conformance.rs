@@ -218,7 +218,7 @@ fn what_nobody_trusts_is_not_run_and_that_is_no_success() {
     put(&place, ".haft/tools/t.sh", "echo 3\n");
     let said = place.haft(&["check", "--run", ".haft"], "");
     assert_eq!((said.out.as_str(), said.code), ("", 3));
-    assert!(said.err.contains("was not tried, because nobody trusts it: haft trust, or --trust"), "{}", said.err);
+    assert!(said.err.contains("because it is not trusted: haft trust, or --trust"), "{}", said.err);
     assert_eq!(place.haft(&["trust", "."], "").code, 0);
     let said = place.haft(&["check", "--run", ".haft"], "");
     assert_eq!(said.code, 0, "{}{}", said.out, said.err);

@@ -50,7 +50,7 @@ fn a_tool_whose_script_others_can_change_is_left_out_with_the_reason() {
     set_mode(&place, "home/.config/haft/tools/greet.sh", 0o606);
     let said = place.haft(&["--yes", "call", "greet"], "");
     assert_ne!(said.code, 0, "{}", said.out);
-    let words = "greet.yaml is left out: it runs ";
+    let words = "greet.yaml: it runs ";
     assert!(said.err.contains(words) && said.err.contains("others can write it: the mode is 606"), "{}", said.err);
 }
 

@@ -53,7 +53,7 @@ fn without_a_terminal_and_without_yes_it_says_what_it_would_do() {
     place.write("a", "1\n");
     let said = place.haft(&["gc", "--journal"], "y\n");
     assert_eq!((said.code, said.out.as_str()), (3, ""));
-    assert!(said.err.starts_with("This would free ") && said.err.contains("cannot be undone any more"), "{}", said.err);
+    assert!(said.err.starts_with("This would free ") && said.err.contains("can no longer undo"), "{}", said.err);
     assert!(said.err.ends_with("Nothing was freed. To free it, run the same command with --yes.\n"), "{}", said.err);
     let said = place.haft(&["gc", "--journal", "--json"], "");
     let record: Value = serde_json::from_str(&said.out).expect("it is a record");

@@ -36,7 +36,7 @@ fn many_change_sets_are_named_as_a_range() {
         (0..30).map(|n| format!(r#"{{"name":"write_file","arguments":{{"path":"f{n}","content":"{n}"}}}}"#)).collect();
     assert_eq!(place.haft(&["--yes", "call", "-"], &lines.join("\n")).code, 0);
     let said = place.haft(&["undo", "--session"], "");
-    assert!(said.out.starts_with("Took back change sets 30–1\n"), "{}", said.out);
+    assert!(said.out.starts_with("Undid change sets 30–1\n"), "{}", said.out);
     let log = place.haft(&["log", "-n", "1"], "");
     assert!(log.out.contains("undo of 30–1 by person  −30  −f0 −f1"), "{}", log.out);
 }
@@ -47,7 +47,7 @@ fn one_file_is_taken_back_whatever_came_after_it() {
     place.write("a", "a\n");
     place.write("b", "b\n");
     let said = place.haft(&["undo", "--file", "a"], "");
-    assert_eq!((said.code, said.out.as_str()), (0, "Took back change set 1\n  removed a\n"), "{}", said.err);
+    assert_eq!((said.code, said.out.as_str()), (0, "Undid change set 1\n  removed a\n"), "{}", said.err);
     let said = place.haft(&["undo", "--file", "a"], "");
     let told = "haft: nothing that could be taken back has changed a; \"haft log\" lists what was changed.\n";
     assert_eq!((said.code, said.err.as_str()), (1, told));
@@ -87,7 +87,7 @@ fn a_plan_shows_what_undo_and_redo_would_do_and_changes_nothing() {
     place.write("a", "1\n");
     let before = place.haft(&["log"], "").out;
     let said = place.haft(&["undo", "--plan"], "");
-    assert_eq!((said.code, said.out.as_str()), (0, "Would take back change set 1\n  removed a\n"), "{}", said.err);
+    assert_eq!((said.code, said.out.as_str()), (0, "Would undo change set 1\n  removed a\n"), "{}", said.err);
     let record = place.record(&["undo", "1", "--file", "a", "--plan", "--json"]);
     let told = (&record["planned"], &record["change_set"], &record["took_back"], &record["files"][0]["became"]);
     assert_eq!(told, (&true.into(), &Value::Null, &serde_json::json!([1]), &"removed".into()));
@@ -97,7 +97,7 @@ fn a_plan_shows_what_undo_and_redo_would_do_and_changes_nothing() {
 
     assert_eq!(place.haft(&["undo"], "").code, 0);
     let said = place.haft(&["redo", "--plan"], "");
-    assert_eq!((said.code, said.out.as_str()), (0, "Would take back the undo, change set 2\n  restored a\n"));
+    assert_eq!((said.code, said.out.as_str()), (0, "Would revert the undo, change set 2\n  restored a\n"));
     assert!(!place.path("ws/a").exists());
 }
 
@@ -126,7 +126,7 @@ fn all_conflicts_are_told_together_with_the_change_set_to_undo_first() {
     assert!(conflicts.iter().all(|conflict| conflict["diff"].as_str().is_some_and(|diff| diff.contains("+ mine"))));
     let said = place.haft(&["undo", "--plan"], "");
     assert_eq!(said.code, 0);
-    assert!(said.err.contains("Nothing would be taken back."), "{}", said.err);
+    assert!(said.err.contains("Nothing would be undone."), "{}", said.err);
 }
 
 fn numbered(changes: &[(usize, &str)]) -> String {
@@ -152,7 +152,7 @@ fn single_hunks_are_taken_back_as_the_diff_numbers_them() {
     std::fs::write(&file, numbered(&[(2, "two"), (15, "fifteen"), (20, "mine"), (28, "end")]))
         .expect("it can be written");
     let said = place.haft(&["undo", "1", "--hunk", "n:2", "--hunk", "n:3"], "");
-    assert_eq!((said.code, said.out.lines().next()), (0, Some("Took back hunks of change set 1")), "{}", said.err);
+    assert_eq!((said.code, said.out.lines().next()), (0, Some("Undid hunks of change set 1")), "{}", said.err);
     let read = || std::fs::read_to_string(&file).expect("it is there");
     assert_eq!(read(), numbered(&[(2, "two"), (20, "mine")]));
     assert_eq!(place.haft(&["redo"], "").code, 0);
@@ -202,7 +202,7 @@ fn the_tour_ends_well_with_every_profile_and_mode() {
     for flags in [&["--profile", "tunacode"][..], &["--profile", "wyrm"], &["--profile", "nexau"], &["--plan"]] {
         let said = Place::new().haft(&[flags, &["tour"]].concat(), "");
         assert_eq!(said.code, 0, "{flags:?}: {}", said.err);
-        let told = if flags == ["--plan"] { "nothing to take back" } else { "restored src/main.rs" };
+        let told = if flags == ["--plan"] { "nothing to undo" } else { "restored src/main.rs" };
         assert!(said.out.contains(told), "{flags:?}: {}", said.out);
     }
 }

@@ -30,7 +30,7 @@ fn a_new_tool_is_written_and_checked_and_says_what_to_do_next() {
         let said = place.haft(&["new", "tool", &name, "--lang", language], "");
         assert_eq!(said.out, format!("Wrote .haft/tools/{name}.yaml\nWrote .haft/tools/{name}.{ending}\n"));
         let next = format!(
-            "Next, and after each change:\n  haft check .haft/tools/{name}.yaml\n  haft trust        tools of a project count once you trust them\n  haft call {name} text='one two three'\n"
+            "Next, and after each change:\n  haft check .haft/tools/{name}.yaml\n  haft trust\n  haft call {name} text='one two three'\nhaft uses the tools of a project once you trust them.\n"
         );
         assert_eq!((said.err, said.code), (next, 0));
         let checked = place.haft(&["check", &format!(".haft/tools/{name}.yaml")], "");
@@ -139,7 +139,7 @@ fn nothing_is_written_through_a_link_or_in_plan_mode() {
     std::os::unix::fs::symlink("../elsewhere", place.path("ws/.haft")).expect("a link can be made");
     let said = place.haft(&["new", "tool", "count", "--lang", "sh"], "");
     assert_eq!(said.code, 2);
-    assert!(said.err.contains("./.haft is a link, through which haft loads nothing"), "{}", said.err);
+    assert!(said.err.contains("./.haft is a link, and haft loads nothing through links"), "{}", said.err);
     assert!(super::is_empty(&place.path("elsewhere")));
 }
 
@@ -148,8 +148,14 @@ fn the_workspace_may_be_named_and_programs_get_a_record() {
     let place = Place::new();
     let said = place.haft(&["-C", "src", "new", "tool", "count", "--lang", "sh"], "");
     assert_eq!(said.code, 0, "{}", said.err);
-    assert!(said.err.contains("\n  haft trust src "), "{}", said.err);
-    assert!(said.err.ends_with("\n  haft -C src call count text='one two three'\n"), "{}", said.err);
+    assert!(said.err.contains("\n  haft trust src\n"), "{}", said.err);
+    assert!(
+        said.err.ends_with(
+            "\n  haft -C src call count text='one two three'\nhaft uses the tools of a project once you trust them.\n"
+        ),
+        "{}",
+        said.err
+    );
     assert!(place.path("ws/src/.haft/tools/count.sh").exists());
 
     let said = place.haft(&["-C", "gone", "new", "tool", "count", "--lang", "sh"], "");

@@ -107,7 +107,7 @@ fn an_unknown_name_is_told_with_those_there_are_and_where_one_would_lie() {
     let place = with_own("ours", OURS);
     let said = place.haft(&["--dialect", "our", "tools"], "");
     assert_eq!(said.code, 2);
-    assert!(said.err.contains("nexau, ours; did you mean \"ours\"?; one of your own is "), "{}", said.err);
+    assert!(said.err.contains("nexau, ours; did you mean \"ours\"?; or write your own in "), "{}", said.err);
     assert_eq!(place.haft(&["--dialect", "../x", "tools"], "").code, 2);
 }
 

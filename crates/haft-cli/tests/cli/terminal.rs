@@ -216,7 +216,7 @@ fn a_change_is_in_the_log_and_undo_takes_it_back() {
     assert_eq!((diff.colour_of("- two"), diff.colour_of("+ zwei")), (RED, GREEN));
     let mut undo = Terminal::start(&place, &["undo"]);
     assert_eq!(undo.ends(), 0);
-    assert!(undo.screen().contains("Took back change set 1"), "{}", undo.screen());
+    assert!(undo.screen().contains("Undid change set 1"), "{}", undo.screen());
     assert!(undo.screen().contains("restored a.txt"), "{}", undo.screen());
     assert_eq!(content(&place, "a.txt"), "one\ntwo\nthree\n");
     assert_eq!(Terminal::start(&place, &["undo"]).ends(), 1, "nothing is left to take back");
@@ -232,7 +232,7 @@ fn an_undo_that_would_lose_work_shows_it_in_colours_and_changes_nothing() {
     let mut undo = Terminal::start(&place, &["undo"]);
     assert_eq!(undo.ends(), 1);
     assert_eq!((undo.colour_of("- zwei"), undo.colour_of("+ mine")), (RED, GREEN), "{}", undo.screen());
-    assert!(undo.screen().contains("Nothing was taken back."), "{}", undo.screen());
+    assert!(undo.screen().contains("Nothing was undone."), "{}", undo.screen());
     assert_eq!(content(&place, "a.txt"), "one\nmine\nthree\n");
 }
 
@@ -251,7 +251,7 @@ fn a_secret_is_asked_about_even_with_yes_and_no_longer_yes_is_offered() {
 fn an_answer_that_is_none_is_asked_again() {
     let place = place();
     let mut terminal = Terminal::start(&place, &["call", "edit_file", &edit("a.txt", "two", "zwei")]);
-    terminal.shows("\n>").types("yep\n").shows("none of the answers").types("9\n").types("yes\n");
+    terminal.shows("\n>").types("yep\n").shows("Choose one of the answers").types("9\n").types("yes\n");
     assert_eq!(terminal.ends(), 0, "{}", terminal.screen());
     assert_eq!(content(&place, "a.txt"), "one\nzwei\nthree\n");
 }
@@ -304,7 +304,7 @@ fn rules_that_changed_since_they_were_trusted_are_asked_about_again() {
     assert_eq!(place.haft(&["trust"], "").code, 0);
     place.put("ws/.haft/rules.toml", &format!("{NO_LISTS}# more\n"));
     let mut terminal = Terminal::start(&place, &["call", "list_dir"]);
-    terminal.shows("(changed: .haft/rules.toml)").shows("> ").types("n\r").shows("none of its rules hold");
+    terminal.shows("(changed: .haft/rules.toml)").shows("> ").types("n\r").shows("none of its rules apply");
     assert_eq!((terminal.ends(), terminal.colour_of("warning: ")), (0, RED));
     let mut terminal = Terminal::start(&place, &["call", "list_dir"]);
     assert_eq!(terminal.shows("> ").types("Y\r").ends(), 3, "{}", terminal.screen());
@@ -363,14 +363,14 @@ fn what_is_trusted_at_a_terminal_is_what_lay_there_when_it_was_asked() {
 fn a_question_about_a_command_marks_its_parts_and_offers_nothing_that_ends_with_the_call() {
     let place = place();
     let mut terminal = Terminal::start_in(&place, &["call", "bash", "command=ls && rm a.txt"], 40);
-    terminal.shows("Around it: full sandbox, no network").shows("\n>");
+    terminal.shows("Protection: full sandbox, no network").shows("\n>");
     assert_eq!(terminal.colour_of("rm a.txt"), YELLOW, "{}", terminal.screen());
     assert_eq!(terminal.colour_of("ls &&"), Color::Default);
     assert!(terminal.screen().contains("  remove a.txt"), "{}", terminal.screen());
     assert!(!terminal.screen().contains("rules.toml"), "{}", terminal.screen());
     assert!(!terminal.screen().contains("session"), "{}", terminal.screen());
-    terminal.types("1\n").shows("That is none of the answers.");
+    terminal.types("1\n").shows("Choose one of the answers above.");
     assert_eq!(terminal.types("y\n").ends(), 0, "{}", terminal.screen());
-    assert!(terminal.screen().contains("put this into rules.toml"), "{}", terminal.screen());
+    assert!(terminal.screen().contains("add this to rules.toml"), "{}", terminal.screen());
     assert!(!place.path("ws/a.txt").exists());
 }

@@ -27,8 +27,7 @@ impl Place {
 #[test]
 fn before_trust_a_project_is_not_loaded_and_said_once() {
     let place = project();
-    let note =
-        "note: this project is not trusted, so not loaded: .haft/rules.toml. Read them; to trust them: haft trust .\n";
+    let note = "note: this project is not trusted, so haft does not load .haft/rules.toml. Read them; to trust them: haft trust .\n";
     assert_eq!(place.list(&[]), (0, note.to_owned()));
     assert_eq!(place.list(&["--yes"]), (0, note.to_owned()));
     let said = place.haft(&["call", "-"], "{\"name\":\"list_dir\"}\n\n{\"name\":\"list_dir\"}\n");
@@ -52,8 +51,8 @@ fn after_trust_its_rules_tighten_until_a_file_changes_or_trust_is_taken_back() {
     assert!(said.out.contains("\n  code   .haft/rules.toml\n") && said.out.contains("stricter.\n"));
     assert_eq!(place.list(&[]).0, 3);
     place.put(RULES, &format!("{NO_LISTS}# more\n"));
-    let note = "warning: .haft/rules.toml changed since it was trusted, so none of its rules hold: \
-                what they denied or asked about may run. Read it; to trust it: haft trust .\n";
+    let note = "warning: .haft/rules.toml changed since it was trusted, so none of its rules apply: \
+                calls that they denied or asked about may run. Read it; to trust it: haft trust .\n";
     assert_eq!(place.list(&[]), (0, note.to_owned()));
     assert_eq!(place.haft(&["trust"], "").code, 0);
     assert_eq!(place.list(&[]).0, 3);
@@ -78,8 +77,8 @@ fn rules_that_were_trusted_and_are_gone_are_a_warning_at_every_start_until_someb
     let place = project();
     assert_eq!(place.haft(&["trust"], "").code, 0);
     std::fs::remove_dir_all(place.path("ws/.haft")).expect("it was there");
-    let warning = "warning: .haft/rules.toml is gone, so none of its rules hold: \
-                   what they denied or asked about may run. To go on without it: haft trust .\n";
+    let warning = "warning: .haft/rules.toml is gone, so none of its rules apply: \
+                   calls that they denied or asked about may run. To continue without it: haft trust .\n";
     for _ in 0..2 {
         assert_eq!(place.list(&[]), (0, warning.to_owned()));
     }
@@ -87,7 +86,7 @@ fn rules_that_were_trusted_and_are_gone_are_a_warning_at_every_start_until_someb
     assert!(place.list(&[]).1.starts_with(warning));
     std::fs::remove_file(place.path("ws/.haft")).expect("it was there");
     let said = place.haft(&["trust", "."], "");
-    assert!(said.code == 0 && said.out.contains("nothing is trusted there any more"), "{}{}", said.out, said.err);
+    assert!(said.code == 0 && said.out.contains("haft trusts nothing there any more"), "{}{}", said.out, said.err);
     assert_eq!(place.list(&[]), (0, String::new()));
 }
 
@@ -98,7 +97,7 @@ fn in_plan_mode_what_is_trusted_stays_as_it_is() {
     assert_eq!(place.list(&[]).0, 0);
     assert_eq!(place.haft(&["trust", "."], "").code, 0);
     let said = place.haft(&["--plan", "trust", "--revoke"], "");
-    assert_eq!((said.code, said.err.contains("leave --plan out")), (3, true), "{}", said.err);
+    assert_eq!((said.code, said.err.contains("leave out --plan")), (3, true), "{}", said.err);
     assert_eq!(place.list(&[]).0, 3);
     assert_eq!(place.haft(&["--plan", "trust", "--list"], "").code, 0);
 }

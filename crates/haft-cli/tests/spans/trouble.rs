@@ -52,7 +52,7 @@ fn a_collector_that_is_down_is_told_once_and_changes_nothing() {
     let said = run_with(&[("OTEL_EXPORTER_OTLP_ENDPOINT", &url)]);
     is_as_ever(&said);
     let [note] = notes(&said)[..] else { panic!("{}", said.err) };
-    assert!(note.contains("note: not all spans have reached http://127.0.0.1:"), "{note}");
+    assert!(note.contains("note: not all spans reached http://127.0.0.1:"), "{note}");
     assert!(note.contains("refused") && !note.contains("the-password"), "{note}");
 }
 
@@ -119,7 +119,7 @@ fn what_cannot_be_had_is_said_before_the_run() {
             &[("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9"), ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")],
             "haft speaks http/protobuf and not grpc",
         ),
-        (&[("OTEL_EXPORTER_OTLP_ENDPOINT", "http://")], "no spans are sent"),
+        (&[("OTEL_EXPORTER_OTLP_ENDPOINT", "http://")], "haft sends no spans"),
     ] {
         let said = run_with(variables);
         is_as_ever(&said);

@@ -48,7 +48,7 @@ pub enum ServerName {
 pub(super) fn is_nowhere(model: &ModelSection) -> Option<(String, String)> {
     let is_nowhere = model.server.is_some() && model.base_url.is_none();
     is_nowhere.then(|| {
-        let problem = "server says who answers at an address, and there is none".to_owned();
+        let problem = "server names the program at base_url, and there is no base_url".to_owned();
         (problem, "add base_url under [model], or remove this line".to_owned())
     })
 }
@@ -68,6 +68,6 @@ mod tests {
         let (line, _, fix) = check_config(&text("something")).expect_err("there is no such server");
         assert!(line == 3 && fix.contains("`lm-studio`") && fix.contains("`other`"), "{fix}");
         let (line, problem, _) = check_config("[model]\nserver = \"vllm\"\n").expect_err("it is nowhere");
-        assert_eq!((line, problem.as_str()), (2, "server says who answers at an address, and there is none"));
+        assert_eq!((line, problem.as_str()), (2, "server names the program at base_url, and there is no base_url"));
     }
 }

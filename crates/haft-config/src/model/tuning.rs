@@ -92,7 +92,7 @@ pub(crate) fn no_room(window: Option<Window>, reply: Option<ReplyTokens>) -> Opt
     let most = window / 2;
     (u64::from(reply) > most).then(|| {
         let problem = format!("a reply of {reply} tokens leaves too little of a window of {window}");
-        (problem, format!("set reply_tokens to {most} or less, or window to what the model takes"))
+        (problem, format!("set reply_tokens to {most} or less, or window to what the model accepts"))
     })
 }
 
@@ -115,7 +115,7 @@ mod tests {
         assert!(told("reply_tokens = 10000001").starts_with("2: must be between 1 and"));
         assert_eq!(
             told("window = 8192\nreply_tokens = 4097"),
-            "3: a reply of 4097 tokens leaves too little of a window of 8192; set reply_tokens to 4096 or less, or window to what the model takes"
+            "3: a reply of 4097 tokens leaves too little of a window of 8192; set reply_tokens to 4096 or less, or window to what the model accepts"
         );
     }
 

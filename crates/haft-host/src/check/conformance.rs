@@ -109,8 +109,8 @@ pub(super) fn cannot_be_run(trial: &Trial, host: &Host) -> bool {
     }
     let file = trial.file.display();
     host.options().notices.note(&format!(
-        "note: {file} was not run: this system gives tools only the sandbox \"{reached}\", so what they change would stay; \
-         haft doctor says what is missing"
+        "note: haft did not run {file}: this system supports only the sandbox level \"{reached}\" for tools, so their \
+         changes would stay; \"haft doctor\" shows what is missing"
     ));
     true
 }

@@ -100,7 +100,7 @@ fn in_use(definition: &Definition) -> Vec<definition::Problem> {
         |what: String, fix: &str, is_warning| definition::Problem { line: None, what, fix: fix.to_owned(), is_warning };
     let mut problems = Vec::new();
     if let Err(why) = Checker::new(&definition.input_schema) {
-        problems.push(problem(format!("\"input_schema\" cannot be used: {why}"), "mend the schema", false));
+        problems.push(problem(format!("\"input_schema\" cannot be used: {why}"), "fix the schema", false));
     }
     let spec = definition.spec();
     for provider in Provider::ALL {

@@ -58,7 +58,7 @@ impl Checking {
                 let file = trial.file.display();
                 options
                     .notices
-                    .note(&format!("note: {file} was not tried, because it is not trusted: haft trust, or --trust"));
+                    .note(&format!("note: haft did not run {file}, because it is not trusted: haft trust, or --trust"));
                 self.not_tried = true;
                 continue;
             }
@@ -151,7 +151,7 @@ async fn broken(example: &Example, name: &str, bench: &Bench<'_>) -> Option<Prob
         (Some(_), _) if result.status == Status::Refused && bench.trial.mode() == Mode::Plan => return None,
         (Some(error), _) => (format!("the example {shown} fails: {}", error.what), error.next.to_string()),
         (None, Some(text)) if !result.text().contains(text.as_str()) => (
-            format!("the answer of the example {shown} has no {text:?} in it"),
+            format!("the result of the example {shown} does not contain {text:?}"),
             "fix the tool or the example".to_owned(),
         ),
         (None, _) => return None,

@@ -83,7 +83,7 @@ impl Found {
         let sources: Vec<Source> = tools.into_iter().map(of_project).collect();
         match holding {
             Ok(holding) => found.take(workspace.join(TOOL_LIST), sources, Some(&holding)),
-            Err(error) => found.notes.push(format!("note: the tools of the project are left out: {error}")),
+            Err(error) => found.notes.push(format!("note: haft skips the tools of the project: {error}")),
         }
         found.prompts.extend(prompts);
         found
@@ -117,7 +117,7 @@ impl Found {
         match read(&path) {
             Ok(text) => text.map(|text| Source { path, shown, text }),
             Err(error) => {
-                self.notes.push(format!("note: {shown} is left out: it cannot be read: {error}"));
+                self.notes.push(format!("note: haft skips {shown}: it cannot be read: {error}"));
                 None
             }
         }
@@ -172,7 +172,7 @@ impl Found {
         };
         if project.is_some_and(|holding| !holding.covers(list, &path, &self.workspace)) {
             let why = "trust in the list does not cover it; name a file of the workspace that ends with .yaml";
-            self.notes.push(format!("note: {}: {} is left out: {why}", list.shown, path.display()));
+            self.notes.push(format!("note: {}: haft skips {}: {why}", list.shown, path.display()));
             return Some(path);
         }
         let checked = definition::check(&described.text);
@@ -200,7 +200,7 @@ impl Found {
         }
         let held = project.map(|holding| holding.held(by));
         if let (None, Some(why)) = (&held, foreign_script(&definition, &folder)) {
-            self.notes.push(format!("note: {} is left out: {why}", by.shown));
+            self.notes.push(format!("note: haft skips {}: {why}", by.shown));
             return;
         }
         self.tools.push(Described { definition, presets, folder, file: by.shown.clone(), held, as_skill });

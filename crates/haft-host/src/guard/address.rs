@@ -36,7 +36,7 @@ fn private(host: &str) -> Ruling {
         class: Class::Ordinary,
         rule: "private addresses".to_owned(),
         reason: format!(
-            "It would connect to {}, which is not for everybody: this machine or its network.",
+            "It would connect to {}, which is not public: it is this machine or its network.",
             one_line(host)
         ),
         instead: "fetch a public page, or ask the user to allow that host by a rule".to_owned(),

@@ -105,7 +105,7 @@ fn decided(decision: Decision, class: Class, can_ask: bool) -> Decision {
 fn dropped(recipient: Recipient) -> &'static str {
     match recipient.mode {
         PermissionMode::NeverAsks => {
-            "Only a person may answer that, and the agent asks nobody in the permission mode that it runs in."
+            "Only a person may answer that, and the agent asks no questions in its permission mode."
         }
         PermissionMode::Unsaid | PermissionMode::Asks | PermissionMode::Plans => {
             "Only a person may answer that, and it is not certain that the agent would ask one."

@@ -85,7 +85,7 @@ fn form_of(fields: &Map<String, Value>) -> Result<Form, String> {
         Some(CURSOR_COMMAND | CURSOR_SERVER) => Ok(Form::Cursor),
         Some(CURSOR_READ | CURSOR_TOOL) => Ok(Form::CursorTool),
         Some(_) => Err("the event is not one that comes before a call".to_owned()),
-        None => Err("\"hook_event_name\" is no text".to_owned()),
+        None => Err("\"hook_event_name\" is not a string".to_owned()),
     }
 }
 
@@ -146,28 +146,28 @@ impl Fields {
             (None | Some(Value::Null), [first, ..]) => first.clone(),
             (Some(Value::String(folder)), [first, ..]) if folder.is_empty() => first.clone(),
             (Some(Value::String(folder)), _) => PathBuf::from(folder),
-            (Some(_), _) => return Err(self.unread("\"cwd\" is no text")),
+            (Some(_), _) => return Err(self.unread("\"cwd\" is not a string")),
             (None, []) => return Err(self.unread("the event has no \"cwd\"")),
         };
         // A folder that is not known from `/` on is relative to one that nobody has told.
-        if folder.is_absolute() { Ok(folder) } else { Err(self.unread("\"cwd\" is not a whole path")) }
+        if folder.is_absolute() { Ok(folder) } else { Err(self.unread("\"cwd\" is not an absolute path")) }
     }
 
     fn roots(&self) -> Result<Vec<PathBuf>, Unread> {
         let list = match self.fields.get("workspace_roots") {
             None | Some(Value::Null) => return Ok(Vec::new()),
             Some(Value::Array(list)) => list,
-            Some(_) => return Err(self.unread("\"workspace_roots\" is no list")),
+            Some(_) => return Err(self.unread("\"workspace_roots\" is not a list")),
         };
         let root = |item: &Value| item.as_str().map(PathBuf::from).filter(|path| path.is_absolute());
         let roots: Option<Vec<PathBuf>> = list.iter().map(root).collect();
-        roots.ok_or_else(|| self.unread("\"workspace_roots\" is not a list of whole paths"))
+        roots.ok_or_else(|| self.unread("\"workspace_roots\" is not a list of absolute paths"))
     }
 
     fn text(&self, key: &str) -> Result<String, Unread> {
         match self.fields.get(key) {
             Some(Value::String(text)) => Ok(text.clone()),
-            Some(_) => Err(self.unread(&format!("\"{key}\" is no text"))),
+            Some(_) => Err(self.unread(&format!("\"{key}\" is not a string"))),
             None => Err(self.unread(&format!("the event has no \"{key}\""))),
         }
     }
@@ -180,7 +180,7 @@ impl Fields {
                 Ok(Unique(Value::Object(fields))) => Ok(fields),
                 _ => Err(self.unread(&format!("\"{key}\" is not the text of a JSON object"))),
             },
-            Some(_) => Err(self.unread(&format!("\"{key}\" is no object"))),
+            Some(_) => Err(self.unread(&format!("\"{key}\" is not an object"))),
             None => Err(self.unread(&format!("the event has no \"{key}\""))),
         }
     }

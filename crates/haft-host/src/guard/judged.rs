@@ -181,7 +181,8 @@ impl Judge {
         if self.settings.surroundings.required == Level::None {
             return said_yes(ruling);
         }
-        let reason = format!("{} --yes does not answer that, because haft's sandbox is not around it.", ruling.reason);
+        let reason =
+            format!("{} --yes does not answer that, because it would not run in haft's sandbox.", ruling.reason);
         Ruling { reason, ..ruling }
     }
 
@@ -311,7 +312,7 @@ impl Judge {
         let whole = match path {
             "" => return Err(anyhow!("the path is empty")),
             path if path == "~" || path.starts_with("~/") => path.to_owned(),
-            path if path.contains("://") => return Err(anyhow!("{} is an address and no path", shown(path))),
+            path if path.contains("://") => return Err(anyhow!("{} is an address, not a path", shown(path))),
             path => folder.join(path).to_string_lossy().into_owned(),
         };
         self.workspace.locate(&RawPath::new(whole), extent).map_err(|error| anyhow!("{}", error.what))
@@ -336,7 +337,7 @@ fn typed(ruling: Ruling) -> Ruling {
         decision: Decision::Ask,
         class: Class::Ordinary,
         rule: "typed input".to_owned(),
-        reason: "It would type text into a program that runs already, and haft does not know which one.".to_owned(),
+        reason: "It would type text into a running program, and haft does not know which one.".to_owned(),
         instead: "run a new command".to_owned(),
     })
 }
@@ -367,7 +368,7 @@ fn shown(name: &str) -> String {
 }
 
 fn said_yes(ruling: Ruling) -> Ruling {
-    Ruling { decision: Decision::Allow, reason: format!("{} --yes says yes to that.", ruling.reason), ..ruling }
+    Ruling { decision: Decision::Allow, reason: format!("{} --yes allows that.", ruling.reason), ..ruling }
 }
 
 /// Asks about a command that is to run outside of the sandbox that the agent has: a yes would be a yes to that.
@@ -379,7 +380,7 @@ fn leaving(ruling: Ruling, leaves_sandbox: bool) -> Ruling {
         decision: Decision::Ask,
         class: Class::Dangerous,
         rule: "weak sandbox".to_owned(),
-        reason: "It would run outside of the sandbox of the agent.".to_owned(),
+        reason: "It would run outside the agent's sandbox.".to_owned(),
         instead: "run it in the sandbox, or ask the user".to_owned(),
     })
 }
@@ -396,7 +397,7 @@ fn unasked_read() -> Ruling {
         decision: Decision::Deny,
         class: Class::Ordinary,
         rule: "commands that read elsewhere".to_owned(),
-        reason: "It would read a file outside the workspace, and the agent would ask nobody about it.".to_owned(),
+        reason: "It would read a file outside the workspace, and the agent would not ask about it.".to_owned(),
         instead: "read files of the workspace, or ask the user to copy that file into it".to_owned(),
     }
 }
@@ -420,7 +421,7 @@ fn cannot_be_thrown_away(mode: Mode) -> Ruling {
         decision: Decision::Deny,
         class: Class::Ordinary,
         rule: rule.to_owned(),
-        reason: "It may change something, and what it changes cannot be thrown away here.".to_owned(),
+        reason: "It may change something, and haft cannot discard its changes here.".to_owned(),
         instead: "describe what you would run, and let the user leave that mode".to_owned(),
     }
 }

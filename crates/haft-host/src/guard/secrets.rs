@@ -53,7 +53,7 @@ pub(super) fn question(workspace: &Workspace, effects: &[Effect]) -> Option<Ruli
         decision: Decision::Ask,
         class: Class::Dangerous,
         rule: "secrets in folders".to_owned(),
-        reason: format!("It would read {secret} along with the rest, and its values cannot be hidden here."),
+        reason: format!("It would read {secret} along with the rest, and haft cannot hide its values here."),
         instead:
             "leave that file out (grep --exclude='.env*', a path that does not hold it), or use haft's own tools, \
                   which hide its values"
@@ -71,7 +71,7 @@ pub(super) fn of_other_name(workspace: &Workspace, target: &Target) -> Option<Ru
         class: Class::Dangerous,
         rule: "other names of secrets".to_owned(),
         reason: format!(
-            "It would read {name}, which is another name of {secret}, and its values cannot be hidden here."
+            "It would read {name}, which is another name of {secret}, and haft cannot hide its values here."
         ),
         instead: "use haft's own tools, which hide the values".to_owned(),
     })

@@ -36,7 +36,7 @@ const AGENTS: &[Agent] = &[
         name: "claude",
         title: "Claude Code",
         file: "~/.claude/settings.json, or .claude/settings.json of one project",
-        note: "From version 2.1.295 on, a hook that fails blocks the call (\"onFailure\"); before, the call is made.",
+        note: "From version 2.1.295 on, a hook that fails blocks the call (\"onFailure\"); earlier versions make the call.",
         not_covered: "Task, Agent, Workflow and SendMessage (the calls of a sub-agent are covered), ListAgents, Skill, SlashCommand, ToolSearch, ExitPlanMode, EnterWorktree, ExitWorktree, AskUserQuestion, TodoWrite, TaskStop, ReportFindings, ScheduleWakeup, CronCreate, CronDelete, CronList, files named with @, and MCP resources (ListMcpResourcesTool, ReadMcpResourceTool, ReadMcpResourceDirTool).",
         lines: claude,
     },
@@ -44,15 +44,15 @@ const AGENTS: &[Agent] = &[
         name: "codex",
         title: "Codex",
         file: "~/.codex/hooks.json",
-        note: "Codex runs a hook after you trusted it: /hooks. Its hooks cannot ask: what is an ordinary question is left to Codex and its sandbox, what only you may answer is denied.",
-        not_covered: "write_stdin (Codex 0.166 asks nobody about text that it types into a program that runs already; haft denies commands that run such text), web_search, tool_search, update_plan, goals (create_goal, get_goal, update_goal), request_user_input, request_user_input_async, sub-agents (spawn_agent, send_input, send_message, followup_task, interrupt_agent, wait_agent, close_agent, resume_agent, list_agents; their calls are covered), exec (the calls in its code are covered), wait, sleep, and MCP resources (list_mcp_resources, list_mcp_resource_templates, read_mcp_resource).",
+        note: "Codex runs a hook once you trust it: /hooks. Its hooks cannot ask: haft leaves ordinary questions to Codex and its sandbox, and denies what only you may answer.",
+        not_covered: "write_stdin (Codex 0.166 does not ask about text that it types into a running program; haft denies commands that run such text), web_search, tool_search, update_plan, goals (create_goal, get_goal, update_goal), request_user_input, request_user_input_async, sub-agents (spawn_agent, send_input, send_message, followup_task, interrupt_agent, wait_agent, close_agent, resume_agent, list_agents; their calls are covered), exec (the calls in its code are covered), wait, sleep, and MCP resources (list_mcp_resources, list_mcp_resource_templates, read_mcp_resource).",
         lines: codex,
     },
     Agent {
         name: "copilot",
         title: "Copilot CLI",
         file: "~/.copilot/hooks/haft.json",
-        note: "Its events do not say whether it asks: what only you may answer is denied. In .github/hooks of a project the lines work only while Copilot CLI trusts that folder; with -p it does not, unless --trust-folder is given.",
+        note: "Its events do not say whether it asks: haft denies what only you may answer. In .github/hooks of a project the lines work only while Copilot CLI trusts that folder; with -p it does not, unless --trust-folder is given.",
         not_covered: "files named with @; every tool is covered.",
         lines: copilot,
     },
@@ -60,15 +60,15 @@ const AGENTS: &[Agent] = &[
         name: "cursor",
         title: "Cursor",
         file: "~/.cursor/hooks.json, or .cursor/hooks.json of one project",
-        note: "Cursor asks you about commands and servers, unless it runs them by itself, which its events do not say: what only you may answer is denied.",
-        not_covered: "Task, searches by meaning and in the web, completions of Tab, and files that you attach.",
+        note: "Cursor asks you about commands and servers, unless it runs them by itself, which its events do not say: haft denies what only you may answer.",
+        not_covered: "Task, searches by meaning and on the web, completions of Tab, and files that you attach.",
         lines: cursor,
     },
     Agent {
         name: "gemini",
         title: "Gemini CLI",
         file: "~/.gemini/settings.json, or .gemini/settings.json of one project",
-        note: "Its events do not say whether it asks, and without a terminal it waits for ever: what only you may answer is denied, an ordinary question is left to Gemini CLI.",
+        note: "Its events do not say whether it asks, and without a terminal it waits forever: haft denies what only you may answer, and leaves ordinary questions to Gemini CLI.",
         not_covered: "invoke_agent (the calls of a sub-agent are covered), write_todos, activate_skill, ask_user, enter_plan_mode, exit_plan_mode, get_internal_docs, update_topic, list_background_processes, read_background_output, files named with @, and MCP resources.",
         lines: gemini,
     },
@@ -100,7 +100,7 @@ pub fn agents(name: &str) -> Result<Agents, String> {
     let meant: Vec<&Agent> = AGENTS.iter().filter(|agent| name == "all" || agent.name == name).collect();
     if meant.is_empty() {
         let names: Vec<&str> = AGENTS.iter().map(|agent| agent.name).collect();
-        return Err(format!("no lines are known for that agent; there are {}", names.join(", ")));
+        return Err(format!("haft does not know that agent; choose one of {}", names.join(", ")));
     }
     Ok(Agents(meant))
 }
@@ -111,10 +111,10 @@ pub fn agents(name: &str) -> Result<Agents, String> {
 ///
 /// Fails when a path is not text, or haft does not know its own place.
 pub fn hook_command(options: &Options) -> anyhow::Result<String> {
-    let program = own_program().context("the place of haft itself is not known")?;
+    let program = own_program().context("haft cannot find its own program")?;
     let text = |path: &Path| {
         let text = path.to_str().map(quoted);
-        text.with_context(|| format!("{} is no text, so that no settings can hold it", path.display()))
+        text.with_context(|| format!("{} is not UTF-8, so settings cannot contain it", path.display()))
     };
     let mut words = vec![text(&program)?, "guard".to_owned()];
     if let Some(profile) = options.profile {

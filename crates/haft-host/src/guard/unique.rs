@@ -64,7 +64,7 @@ impl<'de> Visitor<'de> for Reader {
         let mut fields = Map::new();
         while let Some((key, Unique(value))) = entries.next_entry::<String, Unique>()? {
             if fields.insert(key, value).is_some() {
-                return Err(A::Error::custom("a key stands twice in it"));
+                return Err(A::Error::custom("a key occurs twice in it"));
             }
         }
         Ok(fields.into())

@@ -149,7 +149,7 @@ impl Sort {
             }
             Sort::TypedInput => match input.one(&["chars", "input"])? {
                 Some(text) if text.contains("{backspace}") => {
-                    return Err(format!("the text {text:?} takes back what was typed before"));
+                    return Err(format!("the text {text:?} deletes what was typed before"));
                 }
                 // Copilot CLI writes keys so.
                 Some(text) if !text.is_empty() => Wanted::TypedInput(text.replace("{enter}", "\n")),
@@ -193,9 +193,9 @@ impl Input<'_> {
                 (Some(Value::String(text)), None) => found = Some((key, text)),
                 (Some(Value::String(text)), Some((_, other))) if text == other => {}
                 (Some(Value::String(_)), Some((other, _))) => {
-                    return Err(format!("\"{other}\" and \"{key}\" differ, and nobody knows which one counts"));
+                    return Err(format!("\"{other}\" and \"{key}\" differ, and haft does not know which one counts"));
                 }
-                (Some(_), _) => return Err(format!("\"{key}\" is no text")),
+                (Some(_), _) => return Err(format!("\"{key}\" is not a string")),
             }
         }
         Ok(found.map(|(_, text)| text.to_owned()))
@@ -207,7 +207,7 @@ impl Input<'_> {
         let Some(Value::Array(list)) = list else { return self.needed(&["command", "cmd"]) };
         let words: Option<Vec<&str>> = list.iter().map(Value::as_str).collect();
         match words.as_deref() {
-            None | Some([]) => Err("\"command\" is no list of texts".to_owned()),
+            None | Some([]) => Err("\"command\" is not a list of strings".to_owned()),
             Some([shell, "-c" | "-lc", text]) if matches!(shell.rsplit('/').next(), Some("bash" | "sh" | "zsh")) => {
                 Ok((*text).to_owned())
             }
@@ -224,7 +224,7 @@ impl Input<'_> {
         let list = self.fields.get(key).and_then(Value::as_array).filter(|list| !list.is_empty());
         let texts: Option<Vec<String>> =
             list.and_then(|list| list.iter().map(|item| item.as_str().map(str::to_owned)).collect());
-        texts.ok_or_else(|| format!("\"{key}\" is no list of texts"))
+        texts.ok_or_else(|| format!("\"{key}\" is not a list of strings"))
     }
 
     fn says(&self, key: &str) -> bool {

@@ -107,7 +107,7 @@ impl Choice {
             check_address(url)?;
         }
         if said.name.as_deref().is_some_and(|name| name.trim().is_empty()) {
-            bail!("the name of the model is empty; say one with --model NAME, or say nothing and haft looks for one");
+            bail!("the name of the model is empty; name one with --model NAME, or leave it out and haft looks for one");
         }
         let server = server_of_file(&settings.model, &said);
         let config_file = settings.config_file.display().to_string();
@@ -191,7 +191,10 @@ impl Choice {
         if let Some(key) = &self.key {
             return match Provider::said_by(name, self.wire()) {
                 Some(provider) => Ok(Some(Place::of(provider, wire(provider), key.clone()))),
-                None => bail!("{} is set, but not whose key it is; say so with --base-url or HAFT_BASE_URL", key.from),
+                None => bail!(
+                    "{} is set, but haft does not know which provider it belongs to; name the provider's address with --base-url or HAFT_BASE_URL",
+                    key.from
+                ),
             };
         }
         let keyed = self.keyed_among(PROVIDERS.iter().filter(fits))?;
@@ -208,7 +211,7 @@ impl Choice {
             several => {
                 let names: Vec<&str> = several.iter().map(|(provider, _)| provider.name).collect();
                 bail!(
-                    "the name {name:?} does not say which provider has it, and there are keys of {}; say so with --base-url",
+                    "haft cannot tell from the name {name:?} which provider has it, and there are keys of {}; choose one with --base-url",
                     names.join(", ")
                 )
             }
@@ -230,7 +233,7 @@ impl Choice {
         let models = match self.models_of(place).await {
             Ok(models) => models,
             Err(error) => bail!(
-                "no model is named, and {} does not say which there are: {} Name one with --model or HAFT_MODEL",
+                "no model is named, and {} does not list its models: {} Name one with --model or HAFT_MODEL",
                 place.base_url,
                 paragraph(&error)
             ),
@@ -249,13 +252,13 @@ impl Choice {
         if let Some(wire) = self.wire().filter(|wire| *wire != Wire::Chat) {
             let provider = PROVIDERS.iter().find(|provider| provider.wire == wire);
             let variable = provider.and_then(|provider| provider.variables.first()).copied().unwrap_or_default();
-            bail!("the key is missing: set {variable}, or say with --base-url where there is another server");
+            bail!("the key is missing: set {variable}, or name another server with --base-url");
         }
         let mut found = self.found_locally().await;
         if found.is_empty() {
             bail!(
-                "no model was found: no key of a provider is set, and no server answers on this machine. Set ANTHROPIC_API_KEY, OPENAI_API_KEY or \
-                 another key and name a model with --model; or start Ollama, LM Studio, llama.cpp or vLLM; or say where one is with --base-url"
+                "no model is configured: no key of a provider is set, and no server answers on this machine. Set ANTHROPIC_API_KEY, OPENAI_API_KEY or \
+                 another key and name a model with --model; or start Ollama, LM Studio, llama.cpp or vLLM; or name the address of a server with --base-url"
             );
         }
         let all: Vec<String> = found.iter().flat_map(|(_, models)| models.clone()).collect();
@@ -263,14 +266,16 @@ impl Choice {
             (Some(name), _) => match found.iter().position(|(_, models)| models.contains(name)) {
                 Some(at) => found.swap_remove(at).0.chosen(name.clone()),
                 None if all.is_empty() => bail!("no server on this machine has a model; load {name:?} there first"),
-                None => bail!("no server on this machine has {name:?}; there is {}", some_of(&all)),
+                None => bail!("no server on this machine has {name:?}; they have {}", some_of(&all)),
             },
             (None, [model]) => {
                 let at = found.iter().position(|(_, models)| !models.is_empty()).unwrap_or_default();
                 found.swap_remove(at).0.chosen(model.clone())
             }
             (None, []) => bail!("{} runs here, but has no model; load one there first", found[0].0.name),
-            (None, several) => bail!("no model is named, and there is {}; name one with --model", some_of(several)),
+            (None, several) => {
+                bail!("no model is named, and this machine has {}; name one with --model", some_of(several))
+            }
         }
     }
 
@@ -361,7 +366,7 @@ impl Place {
 pub fn way_to(base_url: &str) -> anyhow::Result<Option<String>> {
     let Some(proxy) = proxy_for(base_url)? else { return Ok(None) };
     if let Err(why) = HttpClient::check_proxy(&proxy.address) {
-        bail!("{} is no address of a proxy: {why}; give it as http://HOST:PORT, or unset it", proxy.from);
+        bail!("{} is not the address of a proxy: {why}; give it as http://HOST:PORT, or unset it", proxy.from);
     }
     Ok(Some(proxy.address))
 }
@@ -384,7 +389,7 @@ fn named_key(keys: &Keys, name: &str, config_file: &Path) -> anyhow::Result<Key>
     };
     if !is_a_name(char::is_ascii_alphanumeric) {
         bail!(
-            "key_env in {file} is no name of a variable; write one there, such as OPENAI_API_KEY, and put the key itself into that \
+            "key_env in {file} is not the name of a variable; write one there, such as OPENAI_API_KEY, and put the key itself into that \
              variable or into keys.toml"
         );
     }
@@ -393,7 +398,7 @@ fn named_key(keys: &Keys, name: &str, config_file: &Path) -> anyhow::Result<Key>
         false => format!("key_env in {file} names a variable that is not set"),
     };
     keys.find(name)?
-        .with_context(|| format!("the key is not there: {shown}; set that variable, or put it into keys.toml"))
+        .with_context(|| format!("the key is missing: {shown}; set that variable, or put it into keys.toml"))
 }
 
 /// Puts one over the other, member by member.
@@ -431,16 +436,16 @@ pub fn wire_of(name: WireName) -> Wire {
 /// Refuses an address that no request can go to, or that has a key in it: addresses are shown and kept.
 fn check_address(url: &str) -> anyhow::Result<()> {
     let how = "give it as https://HOST/… or http://HOST:PORT/…";
-    let Some(host) = host_of(url) else { bail!("{url:?} is no address of a provider; {how}") };
+    let Some(host) = host_of(url) else { bail!("{url:?} is not the address of a provider; {how}") };
     if host.contains('@') {
         bail!("the base URL has a name or password in it; put the key into HAFT_API_KEY or keys.toml instead");
     }
     if url.contains(['?', '#']) || url.chars().any(|c| c.is_whitespace() || c.is_control()) {
-        bail!("the base URL ends with its path; leave out what begins with ? or #, and blanks");
+        bail!("the base URL must end with its path; leave out blanks, and everything from ? or # on");
     }
     match Endpoint::check_base_url(url) {
         Ok(()) => Ok(()),
-        Err(why) => bail!("{url:?} is no address of a provider. {why} Next: {how}"),
+        Err(why) => bail!("{url:?} is not the address of a provider. {why} Next: {how}"),
     }
 }
 

@@ -49,8 +49,8 @@ impl Tuning {
         let reply_tokens = said.reply_tokens.map(|tokens| tokens.0);
         if reply_tokens.is_some_and(|reply| u64::from(reply) > window / 2) {
             bail!(
-                "{config_file}: reply_tokens leaves too little of the window, which is {} tokens where nobody says otherwise; set window under \
-                 [model] to what the model takes, or reply_tokens to {} or less",
+                "{config_file}: reply_tokens leaves too little of the window, which is {} tokens by default; set window under \
+                 [model] to what the model accepts, or reply_tokens to {} or less",
                 Grouped(window),
                 window / 2
             );
@@ -59,7 +59,7 @@ impl Tuning {
         if flags.max_cost.is_some() {
             price.as_ref().with_context(|| {
                 format!(
-                    "--max-cost needs the price of {model:?}; put [prices.{model:?}] with input and output, for a million tokens, into {config_file}"
+                    "--max-cost needs the price of {model:?}; add [prices.{model:?}] with input and output, per million tokens, to {config_file}"
                 )
             })?;
         }

@@ -70,7 +70,7 @@ impl Means<'_> {
 /// Compares a call.
 pub fn compare(then: Option<&Then>, now: &Now<'_>, adapted: &Adapted, means: &Means<'_>) -> Compared {
     let Some((then, before)) = then.and_then(|then| Some((then, then.answer.as_ref()?))) else {
-        return Compared::Not("what came of it then is lost".to_owned());
+        return Compared::Not("its recorded result is lost".to_owned());
     };
     let is_of_replay = now.reaches_beyond || is_kept_in(now.result);
     match is_of_replay {

@@ -59,7 +59,7 @@ impl WhyNot {
         match self {
             WhyNot::Stopped => "it was stopped then, so it is not run again",
             WhyNot::NotRun => "it was not run then, so it is not run now",
-            WhyNot::Unknown => "nobody knows what came of it then, so it is not run again",
+            WhyNot::Unknown => "its recorded result is not known, so it is not run again",
         }
     }
 }

@@ -134,7 +134,7 @@ impl SessionReplay {
         report_damage(&kept, recorded.unread, &*options.notices);
         if recorded.replies() == 0 {
             bail!(
-                "no reply of a model is in session {id}, so there is nothing to do again; \"haft sessions\" lists others"
+                "session {id} has no reply of a model, so there is nothing to replay; \"haft sessions\" lists other sessions"
             );
         }
         let from = from.map(real_folder).transpose()?;
@@ -197,7 +197,7 @@ impl SessionReplay {
                 replica => replica?,
             };
             let back = is_now.then(|| replica.back_to(&moment, &workspace, &state)).transpose();
-            Ok(Some((replica, back.context("what was changed since the session began cannot be looked at")?)))
+            Ok(Some((replica, back.context("the changes since the session began cannot be read")?)))
         };
         tokio::task::spawn_blocking(work).await?
     }
@@ -294,7 +294,7 @@ impl SessionReplay {
         let mut notes = Vec::new();
         if replica.abandoned > 0 {
             let copies = Grouped(replica.abandoned as u64).of("earlier replay");
-            notes.push(format!("removed what {copies} had left behind when killed"));
+            notes.push(format!("removed what {copies} left behind when killed"));
         }
         let why = |(path, why): &(PathBuf, String)| format!("{} ({why})", path.display());
         if !replica.not_copied.is_empty() {
@@ -308,16 +308,19 @@ impl SessionReplay {
         let Some(back) = back else { return notes };
         if !back.of_others.is_empty() {
             let sets = crate::change_log::numbers(&back.of_others);
-            notes.push(format!(
-                "taken back in the copy, although others than the session made them: change sets {sets}"
-            ));
+            notes.push(format!("undone in the copy, although the session did not make them: change sets {sets}"));
         }
         if !back.not_back.is_empty() {
-            notes.push(format!("not as when the session began: {}", some_of(back.not_back.iter().map(why))));
+            notes.push(format!(
+                "not restored to the beginning of the session: {}",
+                some_of(back.not_back.iter().map(why))
+            ));
         }
         if !back.changed_otherwise.is_empty() {
             let names = some_of(back.changed_otherwise.iter().map(|path| path.display().to_string()));
-            notes.push(format!("changed since the session began, not by haft, so they are as they are now: {names}"));
+            notes.push(format!(
+                "changed since the session began, but not by haft, so the copy has their current state: {names}"
+            ));
         }
         notes.extend(back.notes.iter().cloned());
         notes
@@ -371,8 +374,7 @@ fn report_damage(kept: &Kept, unread: usize, notices: &dyn Notices) {
     let places = damage.places + unread + usize::from(damage.torn > 0);
     if places > 0 {
         let places = Grouped(places as u64).of("place");
-        notices.note(&format!(
-            "warning: {places} of the session cannot be read; what was said or done there is not done again"
-        ));
+        notices
+            .note(&format!("warning: {places} of the session cannot be read; haft does not replay what it had there"));
     }
 }

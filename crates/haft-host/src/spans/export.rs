@@ -64,7 +64,7 @@ impl Export {
             (None, Err(_)) => format!("no answer within {} s", time.as_secs_f64()),
             (None, Ok(())) => return Ok(()),
         };
-        Err(format!("not all spans have reached {}: {why}", self.place))
+        Err(format!("not all spans reached {}: {why}", self.place))
     }
 }
 

@@ -40,7 +40,7 @@ pub(super) fn verdict(request: &ApprovalRequest, answer: &ElicitResult) -> Verdi
         ElicitationAction::Accept => {}
         ElicitationAction::Decline => return refuse(None),
         // Whatever else there may be one day, it is not a yes.
-        _ => return refuse(Some("the question was put away without an answer")),
+        _ => return refuse(Some("the question was dismissed without an answer")),
     }
     let field = |name: &str| answer.content.as_ref()?.get(name)?.as_str();
     let note: Option<String> = field("note").map(|note| note.trim().chars().take(LONGEST_NOTE).collect());
@@ -77,7 +77,7 @@ fn schema(request: &ApprovalRequest, titles: Titles) -> Map<String, Value> {
             answer["oneOf"] = answers.into_iter().map(one).collect();
         }
     }
-    let note = json!({ "type": "string", "title": "A word for the model, with a no", "maxLength": LONGEST_NOTE });
+    let note = json!({ "type": "string", "title": "A message for the model, with a no", "maxLength": LONGEST_NOTE });
     let schema = json!({
         "type": "object",
         "properties": { "answer": answer, "note": note },
@@ -104,7 +104,7 @@ fn message(request: &ApprovalRequest) -> String {
     }));
     lines.extend(request.besides.iter().map(|words| format!("- also {}", one_line(words))));
     if let Some(command) = &request.command {
-        lines.push(format!("Around it: {}.", one_line(&command.around)));
+        lines.push(format!("Protection: {}.", one_line(&command.around)));
     }
     lines.extend(preview(request));
     let ruling = &request.ruling;

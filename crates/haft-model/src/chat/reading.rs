@@ -266,7 +266,7 @@ fn text_of(content: &Value) -> Value {
 fn gave_up(reason: &str) -> ModelError {
     ModelError {
         kind: ModelErrorKind::Broken,
-        what: format!("The provider broke the reply off without a word ({reason})."),
+        what: format!("The provider ended the reply early, without a message ({reason})."),
         next: "try again later, or use another model".to_owned(),
     }
 }

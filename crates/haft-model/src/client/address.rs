@@ -25,7 +25,7 @@ pub(super) fn joined(base: &str, path: &str) -> Result<Address, Failure> {
     let trimmed = base.trim().trim_end_matches('/');
     let parsed = Address::parse(trimmed).map_err(|error| unusable(format!("The base URL cannot be used: {error}.")))?;
     if !matches!(parsed.scheme(), "http" | "https") {
-        return Err(unusable(format!("The base URL begins with {:?}, which is not spoken.", parsed.scheme())));
+        return Err(unusable(format!("The base URL begins with {:?}, which haft does not support.", parsed.scheme())));
     }
     let version = VERSIONS.into_iter().find(|version| path.starts_with(&format!("{version}/")));
     let has_version = VERSIONS.into_iter().any(|version| parsed.path().ends_with(version));
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn an_address_that_cannot_be_used_is_told_without_being_repeated() {
-        check("localhost:1234", "/v1/x", "The base URL begins with \"localhost\", which is not spoken.");
+        check("localhost:1234", "/v1/x", "The base URL begins with \"localhost\", which haft does not support.");
         check("//user:secret@host", "/v1/x", "The base URL cannot be used: relative URL without a base.");
     }
 }

@@ -51,7 +51,7 @@ impl Failure {
 
     /// Makes a failure with the usual advice.
     pub(super) fn because(kind: ModelErrorKind, what: impl Into<String>) -> Failure {
-        let next = "ask again; if it stays, check the base URL and the provider";
+        let next = "try again; if the error persists, check the base URL and the provider";
         Failure::new(ModelError { kind, what: what.into(), next: next.to_owned() })
     }
 
@@ -109,7 +109,7 @@ impl Failure {
     /// Returns the error of one who would have to wait longer than a reply may take.
     pub(super) fn too_long_a_pause(self, pause: Duration) -> ModelError {
         let seconds = pause.as_secs_f64().ceil();
-        let what = format!("{} It could be asked again in {seconds} s, which is too long.", sentence(&self.error.what));
+        let what = format!("{} haft could retry in {seconds} s, which is too long.", sentence(&self.error.what));
         ModelError { what, next: "wait until then, or use another model".to_owned(), ..self.error }
     }
 }
@@ -129,7 +129,7 @@ impl Tried {
         if is_too_silent || self.times >= most_tries(failure, times) {
             let mut error = failure.error.clone();
             if self.times > 1 {
-                error.what = format!("{} It was tried {} times.", sentence(&error.what), self.times);
+                error.what = format!("{} haft tried {} times.", sentence(&error.what), self.times);
             }
             return Err(error);
         }
@@ -267,7 +267,7 @@ mod tests {
         let asked = broken.clone().asked(Some(Duration::from_millis(70)), false);
         assert_eq!(pause(&asked, 4, &times), Ok(Duration::from_millis(70)));
         let error = pause(&broken, 6, &times).expect_err("that was the last");
-        assert_eq!(error.what, "b. It was tried 6 times.");
+        assert_eq!(error.what, "b. haft tried 6 times.");
     }
 
     #[test]
@@ -302,7 +302,7 @@ mod tests {
         assert_eq!(tried.pause_after(&silence, &times), Ok(Duration::ZERO));
         assert!(tried.pause_after(&broken, &times).is_ok());
         let error = tried.pause_after(&silence, &times).expect_err("that is enough");
-        assert_eq!(error.what, "Nothing came. It was tried 5 times.");
+        assert_eq!(error.what, "Nothing came. haft tried 5 times.");
         let once = Times { tries: 1, ..times };
         assert!(Tried::default().pause_after(&silence, &once).is_err());
     }

@@ -60,9 +60,9 @@ impl<'a> Bounds<'a> {
             came = coming => Ok(came),
             () = tokio::time::sleep_until(self.ends) => Err(self.took_too_long()),
             () = tokio::time::sleep(self.idle) => {
-                let what = format!("The provider gave no sign of life for {} s.", self.idle.as_secs_f64());
+                let what = format!("The provider sent nothing for {} s.", self.idle.as_secs_f64());
                 let failure = timed_out(what).in_silence();
-                Err(failure.advising("look whether the server is still at work, and ask again"))
+                Err(failure.advising("check whether the server is still working, and try again"))
             }
         }
     }
@@ -82,8 +82,8 @@ impl<'a> Bounds<'a> {
     }
 
     fn took_too_long(&self) -> Failure {
-        let what = format!("The reply was not there after {} s, all tries counted.", self.total.as_secs_f64());
-        timed_out(what).final_with("ask for less at once, or take a model that answers sooner")
+        let what = format!("The reply was not complete after {} s, all attempts included.", self.total.as_secs_f64());
+        timed_out(what).final_with("ask for less in one request, or use a faster model")
     }
 }
 
@@ -211,7 +211,7 @@ impl<'a> Answering<'a> {
         let text = String::from_utf8_lossy(&body);
         match self.reading.event("", text.trim_start_matches('\u{feff}').trim(), self.heard)? {
             Progress::Whole => Ok(()),
-            Progress::More => Err(broken("The provider's answer is no reply.")),
+            Progress::More => Err(broken("The provider's answer is not a reply.")),
         }
     }
 }
@@ -229,7 +229,7 @@ fn web_page(body: &[u8]) -> Failure {
     let body = String::from_utf8_lossy(body);
     let title = body.split_once("<title>").and_then(|(_, rest)| rest.split_once("</title>"));
     let title = title.map_or("", |(title, _)| title.trim());
-    let what = format!("A web page comes where the reply should be: {title:?}");
+    let what = format!("The provider sent a web page instead of a reply: {title:?}");
     Failure::because(ModelErrorKind::Unreachable, what)
         .advising("check the base URL, and whether a gateway wants you to sign in")
 }
@@ -242,7 +242,7 @@ pub(super) fn packing_of(headers: &Headers) -> Option<String> {
 
 /// Says that an answer cannot be unpacked. It would be packed again the next time.
 pub(super) fn packed(packing: &str) -> Failure {
-    broken(format!("The provider's answer is packed as {packing:?}, which was not asked for."))
+    broken(format!("The provider's answer is compressed as {packing:?}, which haft did not ask for."))
         .final_with("switch that off in the server, or in the gateway before it")
 }
 
@@ -273,7 +273,7 @@ pub(super) async fn refused(mut response: Incoming, bounds: &Bounds<'_>) -> Fail
     if response.is_redirection() {
         let elsewhere = headers.text("location").unwrap_or("another address");
         let elsewhere = elsewhere.split(['?', '#']).next().unwrap_or_default();
-        let what = format!("The provider sends on to {elsewhere}, with status {status}.");
+        let what = format!("The provider redirects to {elsewhere}, with status {status}.");
         return Failure::because(ModelErrorKind::BadRequest, what)
             .final_with("use that address as base URL if it is right");
     }

@@ -26,8 +26,8 @@ impl Connection {
     fn too_late(&self) -> ModelError {
         ModelError {
             kind: ModelErrorKind::TimedOut,
-            what: format!("No list of models came within {} s.", self.endpoint.times.total.as_secs_f64()),
-            next: "look whether the server there is at work, or name the model".to_owned(),
+            what: format!("No list of models arrived within {} s.", self.endpoint.times.total.as_secs_f64()),
+            next: "check whether the server there is working, or name the model".to_owned(),
         }
     }
 
@@ -58,7 +58,7 @@ impl Connection {
 }
 
 fn no_list() -> Failure {
-    Failure::because(ModelErrorKind::Broken, "What came is no list of models.")
+    Failure::because(ModelErrorKind::Broken, "The answer is not a list of models.")
         .final_with("check the base URL: another program may answer there")
 }
 

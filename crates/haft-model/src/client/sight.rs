@@ -15,7 +15,7 @@ use crate::images::{answers, answers_of, leave_out};
 use crate::provider::{ModelError, ModelErrorKind};
 
 const TURNED_OFF: &str = "images are turned off";
-const TAKES_NONE: &str = "this model takes none";
+const TAKES_NONE: &str = "this model accepts none";
 const REFUSED: &str = "refused by the provider";
 
 /// What those say who take no image at all, in small letters. The words of llama.cpp, OpenRouter and DeepSeek were found

@@ -50,7 +50,7 @@ impl Transport {
             SendError::BadHeader { name } => {
                 let what = format!("The header {name:?} would have characters that no header can carry.");
                 Failure::because(ModelErrorKind::NotAdmitted, what)
-                    .final_with("check the key for line ends and other characters that are not its own")
+                    .final_with("check the key for line ends and other characters that do not belong to it")
             }
             SendError::BadProxy => {
                 Failure::because(ModelErrorKind::Unreachable, "The address of the proxy cannot be used.")
@@ -62,7 +62,7 @@ impl Transport {
             }
             SendError::ConnectTimedOut => {
                 let seconds = endpoint.times.connect.as_secs_f64();
-                unreachable(format!("Nobody answered at {place}{way} within {seconds} s."))
+                unreachable(format!("No server answered at {place}{way} within {seconds} s."))
             }
             SendError::BrokeOff { why } => {
                 let what = format!("{place}{way} broke off before it answered: {why}.");

@@ -99,12 +99,16 @@ async fn what_breaks_before_anything_was_told_is_tried_again() {
         is_tried_again(wire, Answered::stream(before), "ended before the reply did").await;
         is_tried_again(wire, Answered::cut(before, Ends::Closed), "broke off").await;
         is_tried_again(wire, Answered::stream("%PDF-1.7 \0\u{1}\n\nfoo: bar\n\n"), "ended before").await;
-        is_tried_again(wire, Answered::stream("data: not json\n\n"), "no event of this form").await;
-        is_tried_again(wire, Answered::stream(format!("{before}data: {{\"type\": \n\n")), "no event").await;
-        is_tried_again(wire, Answered::stream("{\"half\": "), "no event of this form").await;
-        is_tried_again(wire, Answered::stream("{\"type\":\"other\"}"), "is no reply").await;
-        is_tried_again(wire, Answered::with("200 OK", &html, "<!doctype html><title>Hi</title>"), "should be: \"Hi\"")
-            .await;
+        is_tried_again(wire, Answered::stream("data: not json\n\n"), "not an event of this wire format").await;
+        is_tried_again(wire, Answered::stream(format!("{before}data: {{\"type\": \n\n")), "not an event").await;
+        is_tried_again(wire, Answered::stream("{\"half\": "), "not an event of this wire format").await;
+        is_tried_again(wire, Answered::stream("{\"type\":\"other\"}"), "is not a reply").await;
+        is_tried_again(
+            wire,
+            Answered::with("200 OK", &html, "<!doctype html><title>Hi</title>"),
+            "instead of a reply: \"Hi\"",
+        )
+        .await;
         let error = "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Busy\"}}\n\n";
         is_tried_again(wire, Answered::stream(format!("{before}{error}")), "Busy").await;
         is_tried_again(wire, Answered::stream("{\"error\":{\"message\":\"Busy\"}}"), "Busy").await;
@@ -117,15 +121,19 @@ async fn what_breaks_after_something_was_told_ends_with_it() {
         let (_, told) = beginnings(wire);
         cuts(wire, Answered::stream(told), "ended before the reply did").await;
         cuts(wire, Answered::cut(told, Ends::Closed), "broke off: ").await;
-        cuts(wire, Answered::stream(format!("{told}data: {{\"type\": \n\n")), "no event of this form: {\"type\":")
-            .await;
+        cuts(
+            wire,
+            Answered::stream(format!("{told}data: {{\"type\": \n\n")),
+            "not an event of this wire format: {\"type\":",
+        )
+        .await;
         cuts(wire, Answered::stream(format!("{told}data: {{\"half\": ")), "ended before the reply did").await;
         let error = |words: &str| {
             let error = format!(r#"{{"type":"error","error":{{"type":"overloaded_error","message":"{words}"}}}}"#);
             Answered::stream(format!("{told}event: error\ndata: {error}\n\n"))
         };
-        cuts(wire, error("Busy"), "the provider broke the reply off: Busy").await;
-        cuts(wire, error(&format!("{KEY} is\\nbusy")), "broke the reply off: [key] is\\nbusy").await;
+        cuts(wire, error("Busy"), "the provider ended the reply early: Busy").await;
+        cuts(wire, error(&format!("{KEY} is\\nbusy")), "ended the reply early: [key] is\\nbusy").await;
         cuts(wire, error(&"Busy ".repeat(200)), "Busy Busy").await;
     }
 }
@@ -173,7 +181,7 @@ async fn who_asks_to_be_left_alone_for_too_long_is_told_of() {
     let busy = Answered::with("429 Too Many Requests", &[("retry-after", "86400")], "{}");
     let outcome = after(Wire::Anthropic, busy).await;
     let error = outcome.error();
-    assert!(error.starts_with("Limited: ") && error.contains("asked again in 86400 s, which is too long"), "{error}");
+    assert!(error.starts_with("Limited: ") && error.contains("retry in 86400 s, which is too long"), "{error}");
     assert!(outcome.pauses().is_empty());
 }
 
@@ -240,7 +248,7 @@ async fn it_is_not_tried_for_ever() {
     let outcome = ask(endpoint, &[said("Hello?")]).await;
     assert_eq!(
         outcome.error(),
-        "Broken: The provider answered with status 500: down. It was tried 4 times. Next: try again later, or use another model"
+        "Broken: The provider answered with status 500: down. haft tried 4 times. Next: try again later, or use another model"
     );
     assert_eq!((outcome.pauses().len(), server.asked().len()), (3, 4));
 }
@@ -282,7 +290,7 @@ async fn a_redirect_is_not_followed_because_the_key_would_go_with_it() {
     let moved = Answered::with("308 Permanent Redirect", &[("location", &location)], "");
     let server = Server::start([moved]).await;
     let error = ask(endpoint(Wire::Anthropic, &server), &[said("Hello?")]).await.error();
-    assert!(error.contains("sends on to") && !error.contains("secret"), "{error}");
+    assert!(error.contains("redirects to") && !error.contains("secret"), "{error}");
     assert_eq!((elsewhere.asked().len(), server.asked().len()), (0, 1));
 }
 
@@ -317,7 +325,7 @@ async fn a_web_page_in_place_of_a_reply_names_the_base_url() {
     let page = Answered::with("200 OK", &[], "<html><title>Sign in</title>");
     let server = Server::start([page]).await;
     let error = ask(endpoint(Wire::Anthropic, &server), &[said("Hello?")]).await.error();
-    assert!(error.contains("A web page comes where the reply should be: \"Sign in\""), "{error}");
+    assert!(error.contains("The provider sent a web page instead of a reply: \"Sign in\""), "{error}");
     assert!(error.contains("check the base URL"), "{error}");
     assert_eq!(server.asked().len(), 3);
 }

@@ -126,9 +126,9 @@ async fn who_sees_nothing_is_asked_again_without_and_never_shown_an_image_again(
             let asked: Vec<Value> = server.asked().iter().map(crate::server::Asked::json).collect();
             assert_eq!(asked.iter().map(shown).collect::<Vec<_>>(), [5, 0, 0], "{wire:?}: {words}");
             let without = asked[1].to_string();
-            assert_eq!(without.matches("[1 image is not shown: this model takes none]").count(), 3, "{without}");
-            assert_eq!(without.matches("[2 images are not shown: this model takes none]").count(), 1, "{without}");
-            assert_eq!(connection.why_no_images(), Some("this model takes none"));
+            assert_eq!(without.matches("[1 image is not shown: this model accepts none]").count(), 3, "{without}");
+            assert_eq!(without.matches("[2 images are not shown: this model accepts none]").count(), 1, "{without}");
+            assert_eq!(connection.why_no_images(), Some("this model accepts none"));
         }
     }
 }

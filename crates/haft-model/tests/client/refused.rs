@@ -16,7 +16,7 @@ async fn the_words_of_a_refusal_that_do_not_end_are_not_waited_for() {
     let body = r#"{"error":{"message":"no such thing"}}"#;
     let head = format!("HTTP/1.1 400 Bad Request\r\ncontent-length: {}\r\n\r\n", body.len() + 1);
     for (sent, told) in
-        [(format!("{head}{body}"), "status 400: no such thing"), (head, "status 400 and without a word")]
+        [(format!("{head}{body}"), "status 400: no such thing"), (head, "status 400 and without a message")]
     {
         let server = Server::start([Answered::bytes(sent, Ends::Never)]).await;
         let mut endpoint = endpoint(Wire::Chat, &server);
@@ -46,14 +46,14 @@ async fn an_answer_that_is_packed_is_named_and_not_asked_for_again() {
     for (packed, name) in [(said_so("gzip"), "gzip"), (said_so("BR"), "br"), (Answered::stream(gzip), "gzip")] {
         let server = Server::start([packed]).await;
         let error = ask(endpoint(Wire::Chat, &server), &[said("Hello?")]).await.error();
-        assert!(error.contains(&format!("packed as {name:?}, which was not asked for")), "{error}");
+        assert!(error.contains(&format!("compressed as {name:?}, which haft did not ask for")), "{error}");
         assert_eq!(server.asked().len(), 1, "{name}");
         assert_eq!(server.asked()[0].header("accept-encoding"), Some("identity"));
     }
     let refusal = Answered::with("403 Forbidden", &[("content-encoding", "gzip")], gzip);
     let server = Server::start([refusal]).await;
     let error = ask(endpoint(Wire::Chat, &server), &[said("Hello?")]).await.error();
-    assert!(error.contains("status 403 and without a word"), "{error}");
+    assert!(error.contains("status 403 and without a message"), "{error}");
 }
 
 #[tokio::test]
@@ -90,6 +90,6 @@ async fn a_list_of_models_is_waited_for_as_long_as_is_said_and_in_its_own_words(
         let mut endpoint = endpoint(Wire::Chat, &server);
         endpoint.times = Times { connect: Duration::from_secs(3600), total: Duration::from_secs(5), ..endpoint.times };
         let listed = Connection::new(endpoint, HttpClient::new()).models(&CancellationToken::new()).await;
-        assert_eq!(listed.expect_err("nobody says it").what, "No list of models came within 5 s.");
+        assert_eq!(listed.expect_err("nobody says it").what, "No list of models arrived within 5 s.");
     }
 }

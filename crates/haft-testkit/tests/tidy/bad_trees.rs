@@ -341,3 +341,25 @@ fn a_sum_of_the_coverage_that_is_not_that_of_its_rows_is_seen() {
                     3 rows: 1 shown / 1 partly / 1 not yet.";
     check(&sums("3 rows: 2 shown / 0 partly / 1 not yet."), &[expected]);
 }
+
+#[test]
+fn an_odd_word_is_seen_in_texts_and_nowhere_else() {
+    let code = concat!(
+        "//! Nobody mends this.\n/// Somebody.\nfn nobody() {\n    // at once\n    talk(&format!(\"{a}: there Again\"));\n}\n",
+        "const A: &str = r#\"Mended, and told.\"#;\nconst B: &str = \"Recommended; nobody_is_there\";\n",
+        "#[cfg(test)]\nmod tests {\n    const C: &str = \"somebody\";\n}\n#[cfg(test)]\nuse a::nobody;\nconst D: &str = \"at \\\n  once\";\n",
+    );
+    let files = [
+        ("crates/haft-cli/src/a.rs", code),
+        ("crates/haft-agent/src/b.md", "# Fine\n\nSend them at once.\n"),
+        ("crates/haft-cli/src/a/tests.rs", "const A: &str = \"nobody\";\n"),
+        ("crates/haft-cli/tests/c.rs", "const A: &str = \"nobody\";\n"),
+    ];
+    let expected = [
+        "crates/haft-cli/src/a.rs:5: a text says \"there again\": restored",
+        "crates/haft-cli/src/a.rs:7: a text says \"mended\": fixed or repaired",
+        "crates/haft-cli/src/a.rs:15: a text says \"at once\": immediately, or together",
+        "crates/haft-agent/src/b.md:3: a text says \"at once\": immediately, or together",
+    ];
+    check(&wording::odd_words(&tree(&files)), &expected);
+}

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, OnceLock};
 
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use syn::visit::Visit;
 
 /// One file of the repository, or of a bad tree.
@@ -196,6 +196,11 @@ impl Source {
         words(self.text.parse().unwrap_or_else(|error| panic!("{} is not Rust: {error}", self.path)))
     }
 
+    /// Returns the text of every string literal with its line, but for comments and what is only built for tests.
+    pub fn literals(&self) -> Vec<(String, usize)> {
+        literals(self.text.parse().unwrap_or_else(|error| panic!("{} is not Rust: {error}", self.path)))
+    }
+
     /// Returns what this file consists of. It is parsed once: most of a run's time goes there.
     pub fn rust(&self) -> &Rust {
         self.rust.get_or_init(|| {
@@ -286,4 +291,32 @@ fn words(tokens: TokenStream) -> Vec<(String, usize)> {
         TokenTree::Punct(_) | TokenTree::Literal(_) => Vec::new(),
     });
     words.collect()
+}
+
+fn literals(tokens: TokenStream) -> Vec<(String, usize)> {
+    let mut found = Vec::new();
+    let mut is_for_tests = false;
+    for token in tokens {
+        match token {
+            TokenTree::Group(group) if group.delimiter() == Delimiter::Bracket && is_attribute(&group, "doc") => {}
+            TokenTree::Group(group) if group.delimiter() == Delimiter::Bracket && is_attribute(&group, "cfg") => {
+                is_for_tests |= words(group.stream()).iter().any(|(word, _)| word == "test");
+            }
+            // What an attribute is about ends with its body.
+            TokenTree::Group(group) if is_for_tests && group.delimiter() == Delimiter::Brace => is_for_tests = false,
+            TokenTree::Punct(mark) if is_for_tests && mark.as_char() == ';' => is_for_tests = false,
+            TokenTree::Group(group) if !is_for_tests => found.extend(literals(group.stream())),
+            TokenTree::Literal(literal) if !is_for_tests => {
+                if let syn::Lit::Str(text) = syn::Lit::new(literal) {
+                    found.push((text.value(), text.span().start().line));
+                }
+            }
+            TokenTree::Group(_) | TokenTree::Literal(_) | TokenTree::Ident(_) | TokenTree::Punct(_) => {}
+        }
+    }
+    found
+}
+
+fn is_attribute(group: &Group, name: &str) -> bool {
+    matches!(group.stream().into_iter().next(), Some(TokenTree::Ident(ident)) if ident == name)
 }

@@ -31,7 +31,7 @@ pub(super) fn show(host: &Host) -> anyhow::Result<Exit> {
     fact("sandbox", &format!("{reached} (the settings require \"{required}\")"))?;
     fact("", level(reached))?;
     if confinement.untried.is_some() {
-        fact("", "could not be tried just now, so no command runs")?;
+        fact("", "could not be tested just now, so no command runs")?;
     }
     for missing in &confinement.missing {
         fact("", &format!("missing: {missing}"))?;
@@ -39,7 +39,7 @@ pub(super) fn show(host: &Host) -> anyhow::Result<Exit> {
     parts()?;
     fact(
         "network",
-        if host.settings.surroundings.network { "on for commands, by the settings" } else { "off for commands" },
+        if host.settings.surroundings.network { "on for commands (by the settings)" } else { "off for commands" },
     )?;
     let shell = processes.find_program(&["bash", "sh"]).map(|path| path.display().to_string());
     fact("shell", shell.as_deref().unwrap_or("none was found"))?;
@@ -53,9 +53,9 @@ pub(super) fn show(host: &Host) -> anyhow::Result<Exit> {
 
 fn level(level: Level) -> &'static str {
     match level {
-        Level::Full => "namespaces, a file system of its own, Landlock, seccomp",
-        Level::Partial => "Landlock and seccomp; no namespaces, so commands change the real files at once",
-        Level::None => "nothing confines commands, but that no program gains rights",
+        Level::Full => "namespaces, its own file system, Landlock, seccomp",
+        Level::Partial => "Landlock and seccomp; no namespaces, so commands change the real files directly",
+        Level::None => "nothing confines commands, except that no program gains privileges",
     }
 }
 

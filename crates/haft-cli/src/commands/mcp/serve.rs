@@ -36,7 +36,7 @@ pub(super) fn run(common: &Common, arguments: &Serve) -> anyhow::Result<Exit> {
         false => Workspace::Chosen(Box::new(toolbox::open(&options, &asking, None).map_err(anyhow::Error::msg)?)),
     };
     if io::stdin().is_terminal() {
-        screen::talk("note: this talks to a program and not to a person; end it with Ctrl-D");
+        screen::talk("note: haft expects a program on stdin, not a person; press Ctrl-D to end");
     }
     block_on(until_the_end(options, workspace, asking))?
 }

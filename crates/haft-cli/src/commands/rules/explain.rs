@@ -24,9 +24,10 @@ use haft_host::explain::record;
   haft rules explain 'git push --force'
   haft rules explain --json -- '-x'
   printf '%s\\n' '\"ls\"' '{\"id\":7,\"command\":\"rm -r build\"}' | haft rules explain -
-Nothing is run. The exit code is 0 whatever was decided.")]
+
+haft runs nothing. The exit code is 0 whatever the decision.")]
 pub(crate) struct Explain {
-    /// The command, its words joined by blanks; or - to read one JSON string, or one {"id", "command"}, per line
+    /// The command (haft joins several words with spaces), or - to read one JSON string or one {"id", "command"} per line from stdin
     #[arg(required = true, value_name = "COMMAND")]
     commands: Vec<String>,
 }

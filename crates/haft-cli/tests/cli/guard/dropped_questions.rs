@@ -92,7 +92,7 @@ fn a_refusal_instead_of_a_question_says_so() {
     let place = Place::of_guard();
     let write = json!({ "file_path": ".git/hooks/pre-commit", "content": "x" });
     for (mode, why) in [
-        (Some("bypassPermissions"), "the agent asks nobody in the permission mode that it runs in."),
+        (Some("bypassPermissions"), "the agent asks no questions in its permission mode."),
         (None, "it is not certain that the agent would ask one."),
     ] {
         let (_, event, _) = forms("Write", &write, mode).swap_remove(0);

@@ -214,7 +214,7 @@ fn said(word: &str, text: &str, width: usize) -> Vec<ShownLine> {
 fn how_it_runs(confined: &Confined) -> String {
     let sandbox = match confined.required {
         Level::Full => "in the full sandbox",
-        Level::Partial => "in a partial sandbox at least",
+        Level::Partial => "in at least a partial sandbox",
         Level::None => "without a required sandbox",
     };
     let network = if confined.network { "with the network, to any host" } else { "without the network" };
