@@ -9,6 +9,8 @@
 mod bad_trees;
 #[path = "tidy/coverage.rs"]
 mod coverage;
+#[path = "tidy/odd_words.rs"]
+mod odd_words;
 #[path = "tidy/tree.rs"]
 mod tree;
 
@@ -163,6 +165,11 @@ fn every_file_of_cases_is_run() {
 #[test]
 fn every_tool_has_its_words_beside_it() {
     assert_tidy(&tools_without_words(&REPOSITORY));
+}
+
+#[test]
+fn texts_for_users_have_no_odd_words() {
+    assert_tidy(&odd_words::odd_words(&REPOSITORY));
 }
 
 #[test]

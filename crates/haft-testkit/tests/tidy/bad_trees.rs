@@ -245,6 +245,36 @@ fn a_tool_without_words_is_seen() {
 }
 
 #[test]
+fn an_odd_word_is_seen_in_texts_and_not_in_comments_names_or_tests() {
+    let texts = concat!(
+        "//! Whoever reads this.\n",
+        "#[error(\"the file was changed \\\n by somebody else\")]\nstruct Nobody;\n",
+        "fn a() { b(format!(\"Nobody is there, {c}\"), \"nobody\", \"a mended sock\", \"recommended now\") }\n",
+        "#[expect(d, reason = \"nobody calls it\")]\nconst E: &str = \"at\\u{20}once\";\n",
+        "#[cfg(test)]\nmod tests { const F: &str = \"nobody is here\"; }\n",
+        "#[cfg(test)]\nuse g;\nconst H: &str = \"it is there again\";\n",
+    );
+    let table = "# Nobody reads this.\ngit\n  does danger rights ask nobody\n";
+    let offences = odd_words::odd_words(&tree(&[
+        ("crates/haft-tools/src/a.rs", texts),
+        ("crates/haft-tools/src/a.md", "# A\n\nReads several at once.\n"),
+        ("crates/haft-policy/src/b.txt", table),
+        ("crates/haft-tools/src/a/tests.rs", "const A: &str = \"nobody is here\";"),
+    ]));
+    let told = |place: &str, word: &str| format!("crates/{place}: \"{word}\" in a text that users read");
+    let expected = [
+        told("haft-tools/src/a.rs:2", "somebody"),
+        told("haft-tools/src/a.rs:5", "nobody"),
+        told("haft-tools/src/a.rs:5", "mended"),
+        told("haft-tools/src/a.rs:7", "at once"),
+        told("haft-tools/src/a.rs:12", "there again"),
+        told("haft-tools/src/a.md:3", "at once"),
+        told("haft-policy/src/b.txt:3", "nobody"),
+    ];
+    check(&offences, &expected.each_ref().map(String::as_str));
+}
+
+#[test]
 fn a_name_in_the_coverage_behind_which_there_is_nothing_is_seen() {
     let code = "#[test]\nfn it_holds() {}\nfn it_helps() {}\n#[tokio::test]\n// Why.\nasync fn it_waits() {}\n";
     let row = |name: &str| format!("| X1 | a | `haft/src/a.rs` | `haft/src/a.rs::{name}` and `limit`, `--a/b` |\n");
