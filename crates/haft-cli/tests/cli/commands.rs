@@ -94,7 +94,7 @@ fn a_tried_command_shows_its_difference_and_keeps_nothing() {
         assert!(said.out.contains("+ six"), "{}", said.out);
         assert_eq!(place.tree(), before, "{flag}");
     }
-    assert_eq!(place.haft(&["undo"], "").code, 1, "there is nothing to take back");
+    assert_eq!(place.haft(&["undo"], "").code, 1, "there is nothing to undo");
     let write = r#"{"path": "new.txt", "content": "x"}"#;
     assert_eq!(place.haft(&["--try", "--yes", "call", "write_file", write], "").code, 0, "only commands are tried");
 }
