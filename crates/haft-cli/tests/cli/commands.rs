@@ -154,7 +154,7 @@ fn without_somebody_to_ask_a_command_is_refused() {
     let said = place.haft(&["call", "bash", r#"{"command": "rm notes.txt"}"#], "");
     assert_eq!(said.code, 3, "{}", said.err);
     assert!(said.err.contains("The rule \"commands that remove\" asks first"), "{}", said.err);
-    assert!(said.err.contains("put this into rules.toml:\n[[rule]]\n"), "{}", said.err);
+    assert!(said.err.contains("add this to rules.toml:\n[[rule]]\n"), "{}", said.err);
     assert!(place.path("ws/notes.txt").exists());
 }
 

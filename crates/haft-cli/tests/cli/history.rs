@@ -202,7 +202,7 @@ fn the_tour_ends_well_with_every_profile_and_mode() {
     for flags in [&["--profile", "tunacode"][..], &["--profile", "wyrm"], &["--profile", "nexau"], &["--plan"]] {
         let said = Place::new().haft(&[flags, &["tour"]].concat(), "");
         assert_eq!(said.code, 0, "{flags:?}: {}", said.err);
-        let told = if flags == ["--plan"] { "nothing to undo" } else { "restored src/main.rs" };
+        let told = if flags == ["--plan"] { "nothing to take back" } else { "restored src/main.rs" };
         assert!(said.out.contains(told), "{flags:?}: {}", said.out);
     }
 }

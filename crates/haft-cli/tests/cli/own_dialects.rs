@@ -124,7 +124,7 @@ fn a_file_with_a_mistake_is_not_spoken_and_every_mistake_has_its_line() {
     assert_eq!((said.code, said.err.matches("ours.toml:").count()), (2, 7), "{}", said.err);
     put(&place, "dialects/ours.toml", &mistakes);
     let expected = [
-        "dialects/ours.toml:8: {nxt} is nothing that \"error\" of [voice] can say; did you mean \"next\"?",
+        "dialects/ours.toml:8: \"error\" of [voice] cannot say {nxt}; did you mean \"next\"?",
         "dialects/ours.toml:8: \"error\" of [voice] has no {next}, so it would leave information out; put {next} into \
          it",
         "dialects/ours.toml:12: there is no kind of error \"mising_file\"; did you mean \"missing_file\"?",
