@@ -62,7 +62,7 @@ fn a_file_is_no_working_folder() {
         std::fs::write(house.path().join("file"), "").expect("it can be written");
         let command = Command { folder: house.path().join("file"), ..house.script("echo x > ran", 10.0) };
         let outcome = house.run_command(&command, &CancellationToken::new());
-        assert_refused(&house, &outcome, ErrorKind::NotAFolder, "is no folder");
+        assert_refused(&house, &outcome, ErrorKind::NotAFolder, "is not a folder");
     }
 }
 
