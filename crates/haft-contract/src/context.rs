@@ -127,9 +127,7 @@ impl<'a> PlanContext<'a> {
     pub fn preview_reversal(&self, request: &Reversal) -> Result<Reversed, ToolError> {
         match self.session_run() {
             Some(session) => self.history.preview(&session, request),
-            None => {
-                Err(ToolError::of(ErrorKind::Unavailable, "There is no session whose changes could be taken back."))
-            }
+            None => Err(ToolError::of(ErrorKind::Unavailable, "There is no session whose changes could be undone.")),
         }
     }
 
@@ -474,23 +472,23 @@ impl Spilling for WrappedSpilling {
 }
 
 fn not_as_promised(reason: &str) -> ToolError {
-    let what = format!("What the command changes could not be taken back: {reason}. It was not run.");
-    let next = "call it again: now that this is known, the user is asked";
+    let what = format!("The changes of this command could not be undone: {reason}. The command was not run.");
+    let next = "call it again: haft now knows this and asks the user";
     ToolError::new(ErrorKind::NeedsApproval, what, Next::AskUser(next.into()))
 }
 
 fn not_as_declared(reason: &str) -> ToolError {
     let what = format!(
-        "The tool says what it changes, and nothing could keep it to that here: {reason}. It was not run, because it \
-         could change everything in the workspace."
+        "The tool declares what it changes, but haft cannot enforce that here: {reason}. The tool was not run, \
+         because it could change everything in the workspace."
     );
-    let next = "ask the user to look at \"haft doctor\", or to take the effects out of the tool's definition: then it is \
-                asked about like any program that may do anything";
+    let next = "ask the user to run \"haft doctor\", or to remove the effects from the tool's definition: haft then \
+                asks about it as about any program that may do anything";
     ToolError::new(ErrorKind::Unavailable, what, Next::AskUser(next.into()))
 }
 
 fn cannot_be_tried(reason: &str) -> ToolError {
-    let what = format!("The command cannot be tried without keeping what it changes: {reason}. It was not run.");
+    let what = format!("haft cannot try the command without keeping its changes: {reason}. The command was not run.");
     ToolError::new(ErrorKind::Unavailable, what, Next::AskUser("ask the user to run it without --plan or --try".into()))
 }
 

@@ -255,7 +255,7 @@ impl fmt::Display for Effect {
             Effect::Change(target, Change::Replace) => write!(f, "change {target}"),
             Effect::Change(target, Change::Remove) => write!(f, "remove {target}"),
             Effect::PlantRepository(folder) => {
-                write!(f, "make git take {folder} for a repository, whose settings and hooks run programs")
+                write!(f, "make git treat {folder} as a repository, whose settings and hooks run programs")
             }
             Effect::ChangeFollowed(FollowedChange { target, leader, why }) => {
                 write!(f, "change {target}, to which {leader} leads ({why})")
@@ -279,7 +279,7 @@ impl fmt::Display for Does {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Does::Nothing => f.write_str("only compute or print"),
-            Does::NothingElse => f.write_str("keep nothing else that it changes"),
+            Does::NothingElse => f.write_str("discard all its other changes"),
             Does::Read(target) => write!(f, "read {target}"),
             Does::List(target) => write!(f, "list {target}"),
             Does::ReadUnknown => f.write_str("read something that is known only when it runs"),

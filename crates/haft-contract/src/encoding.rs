@@ -188,7 +188,7 @@ pub enum Unencodable {
         encoding: &'static str,
     },
     /// The bytes would be read as another text than the one meant.
-    #[error("written as {encoding}, the file would be taken for {taken_for} when it is read next")]
+    #[error("written as {encoding}, the file would be read as {taken_for} the next time")]
     ReadsDifferently {
         /// The name of the encoding.
         encoding: &'static str,

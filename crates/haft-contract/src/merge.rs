@@ -29,10 +29,10 @@ pub enum NotMerged {
     #[error("in the same lines")]
     Touching,
     /// It was not tried: there are no lines to compare.
-    #[error("and only text in one and the same encoding can be merged")]
+    #[error("and only text in the same encoding can be merged")]
     NotText,
     /// It took too long to find out.
-    #[error("and so much that bringing the two together takes too long")]
+    #[error("and merging the two takes too long")]
     OutOfTime,
 }
 

@@ -377,7 +377,7 @@ impl Wanted {
             Wanted::Quick => Ok(Wanted::Layered),
             Wanted::Layered => Ok(Wanted::LayeredInMemory(reason)),
             Wanted::LayeredInMemory(_) => Ok(Wanted::Open(reason)),
-            Wanted::Open(_) => Err(ToolError::of(ErrorKind::Bug, "A ground without layers was refused for them.")),
+            Wanted::Open(_) => Err(ToolError::of(ErrorKind::Bug, "The sandbox refused layers that it was not given.")),
         }
     }
 }

@@ -20,13 +20,12 @@ pub enum Reader {
 }
 
 /// What models read, and what the user reads instead. The first that fits is taken, so longer ones stand first.
-const FOR_PERSONS: [(&str, &str); 49] = [
+const FOR_PERSONS: [(&str, &str); 48] = [
     ("describe the change instead, and let the user leave plan mode", "call it without --plan"),
     ("describe what you would run, and let the user leave that mode", "leave that mode"),
     ("; else tell the user that", "; it may be that"),
     ("leave it out, and tell the user that", "leave it out;"),
     ("; if it fails again, tell the user", ""),
-    (", and if it stays so, ask the user to ", ", and if it stays so, "),
     (", then tell the user", ""),
     ("; else tell the user", ""),
     (", or tell the user that", ", or know that"),
@@ -144,12 +143,10 @@ mod tests {
             ("do without it, or ask the user, who can answer at a terminal", "do without it, or answer at a terminal"),
             ("tell the user that this tool has a defect", "this tool has a defect"),
             ("try again once, then tell the user", "try again once"),
+            ("retry; if it fails again, ask the user to run it", "retry; if it fails again, run it"),
             ("wait for the user", "call it again"),
             ("The user said no: not now", "The user said no: not now"),
-            (
-                "call it again: now that this is known, the user is asked",
-                "call it again: now that this is known, you are asked",
-            ),
+            ("call it again: haft now knows this and asks the user", "call it again: haft now knows this and asks you"),
             ("the username and the user-agent stay", "the username and the user-agent stay"),
             ("name the files", "name the files"),
         ] {

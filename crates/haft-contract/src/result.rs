@@ -244,9 +244,9 @@ mod tests {
         let content = ToolResult { content: vec![Content::Text("a\nb\nc\nd\n".into())], ..fields };
         assert_eq!(content.default_summary(3), ["a", "b", "c …"]);
 
-        let error = ToolError::failed("it broke", Next::FixArguments("mend it".into()));
+        let error = ToolError::failed("it broke", Next::FixArguments("fix it".into()));
         let failed = ToolResult { error: Some(error), ..content };
-        assert_eq!(failed.default_summary(3), ["it broke", "Next: mend it"]);
+        assert_eq!(failed.default_summary(3), ["it broke", "Next: fix it"]);
     }
 
     #[test]

@@ -39,7 +39,11 @@ pub fn check(spec: &Spec) -> Vec<BrokenRule> {
         );
     }
     if spec.manual.words.trim().is_empty() {
-        found.add("description", "a tool has words for the model", "say what the tool does and when to use it".into());
+        found.add(
+            "description",
+            "a tool has a description for the model",
+            "say what the tool does and when to use it".into(),
+        );
     }
     let root = &*spec.input_schema;
     if root.get("type").is_none_or(|kind| kind != "object") {
@@ -150,8 +154,8 @@ impl Found<'_> {
     fn required(&mut self, schema: &Value, properties: &serde_json::Map<String, Value>, at: &str) {
         for name in schema.get("required").and_then(Value::as_array).into_iter().flatten() {
             if name.as_str().is_none_or(|name| !properties.contains_key(name)) {
-                let fix = format!("add {name} to \"properties\" or take it out of \"required\"");
-                self.add(at, "what is required is a property", fix);
+                let fix = format!("add {name} to \"properties\" or remove it from \"required\"");
+                self.add(at, "a required name is a property", fix);
             }
         }
     }
@@ -163,7 +167,7 @@ impl Found<'_> {
             Some(Value::Array(kinds)) if !kinds.is_empty() && kinds.iter().all(known) => {}
             Some(kind) if known(kind) => {}
             Some(other) => {
-                let fix = format!("{other} is none; use one of {}", KINDS.join(", "));
+                let fix = format!("{other} is not one of them; use one of {}", KINDS.join(", "));
                 self.add(at, "a type is one of JSON Schema's", fix);
             }
             None if ["$ref", "enum", "const", "anyOf", "oneOf", "allOf"]
@@ -203,9 +207,9 @@ mod tests {
         tool "bad name": name: a name has 1 to 64 letters, digits, `_` or `-` and begins with a letter or `_`; rename the tool
         tool "bad name": #/properties/a: every property has a type; add "type": one of string, number, integer, boolean, array, object, null
         tool "bad name": #/properties/b: every property has a description; say what "b" is, with its unit
-        tool "bad name": #/properties/b: a type is one of JSON Schema's; "strnig" is none; use one of string, number, integer, boolean, array, object, null
+        tool "bad name": #/properties/b: a type is one of JSON Schema's; "strnig" is not one of them; use one of string, number, integer, boolean, array, object, null
         tool "bad name": #/properties/c/items/properties/d: every property has a description; say what "d" is, with its unit
-        tool "bad name": #: what is required is a property; add "e" to "properties" or take it out of "required"
+        tool "bad name": #: a required name is a property; add "e" to "properties" or remove it from "required"
         "#);
     }
 

@@ -84,7 +84,7 @@ impl HttpClient {
         let address = Address::parse(address)?;
         match address.scheme() {
             "http" | "https" => Ok(()),
-            scheme => Err(format!("it begins with {scheme:?}, which is not spoken")),
+            scheme => Err(format!("it begins with {scheme:?}, which is not supported")),
         }
     }
 

@@ -16,8 +16,8 @@ pub(crate) fn told(error: reqwest::Error, host: &str, time: Duration) -> ToolErr
     }
     match leads_nowhere(&error) {
         Some(LeadsNowhere::OnlyPrivate) => {
-            let what = format!("{host} was not asked: {}.", LeadsNowhere::OnlyPrivate);
-            let next = "tell the user; who means that machine writes its address into the definition";
+            let what = format!("{host} was not contacted: {}.", LeadsNowhere::OnlyPrivate);
+            let next = "tell the user; to reach that machine, write its address into the definition";
             return ToolError::new(ErrorKind::Denied, what, Next::AskUser(next.into())).by_rule("net:private");
         }
         Some(LeadsNowhere::Unknown) => {
@@ -29,7 +29,7 @@ pub(crate) fn told(error: reqwest::Error, host: &str, time: Duration) -> ToolErr
     let why = last_cause(&error);
     let what = match error.is_connect() {
         true => format!("{host} cannot be reached: {why}."),
-        false => format!("{host} did not answer in order: {why}."),
+        false => format!("{host} sent an invalid answer: {why}."),
     };
     ToolError::failed(what, Next::RetryAfter(Duration::from_secs(5), "try again once, then tell the user".into()))
 }

@@ -132,8 +132,7 @@ mod tests {
     fn a_command_whose_reading_fails_is_refused() {
         let steps = steps("true; cat README.md", &scene("/ws"), &Broken);
 
-        let refused =
-            Does::Danger(Danger::HiddenCode, "make haft fail to read it, which is a mistake in haft".to_owned());
+        let refused = Does::Danger(Danger::HiddenCode, "make haft fail to read it, which is a bug in haft".to_owned());
         assert!(matches!(steps.as_slice(), [Effect::Step(step)] if step.does == refused), "{steps:?}");
     }
 

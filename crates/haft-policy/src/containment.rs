@@ -39,7 +39,7 @@ pub struct Undo {
 
 impl fmt::Display for Undo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.sends { "changes to files can be undone, what is sent cannot" } else { "can be undone" })
+        f.write_str(if self.sends { "changes to files can be undone, sent data cannot" } else { "can be undone" })
     }
 }
 
@@ -59,7 +59,7 @@ impl fmt::Display for Containment {
         f.write_str(match self {
             Containment::Contained => "it stays in the workspace and can be undone",
             Containment::WithNetwork => "the command has the network",
-            Containment::WithoutLayer => "what commands change cannot be undone here",
+            Containment::WithoutLayer => "changes of commands cannot be undone here",
             Containment::WithoutSandbox => "there is no full sandbox around it",
         })
     }

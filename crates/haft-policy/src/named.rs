@@ -21,7 +21,7 @@ pub(crate) struct NamedFiles(Arc<BTreeSet<PathBuf>>);
 
 /// What is said of a change of one of them.
 const WHY: &str =
-    " Tools or hooks that are trusted run that file, and would not be run again before somebody trusts them anew.";
+    " Trusted tools or hooks run that file; haft would not run them again until a person trusts them again.";
 
 impl NamedFiles {
     /// Takes more files in, by their paths from the root of the workspace.

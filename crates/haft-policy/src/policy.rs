@@ -302,7 +302,7 @@ fn nothing_is_kept(mode: Mode, effect: &Effect) -> Ruling {
     let (rule, why, instead) = match mode {
         Mode::Try => (
             "try mode",
-            "what has left the machine cannot be thrown away",
+            "data that has left the machine cannot be discarded",
             "leave that part out, or let the user run it without --try",
         ),
         Mode::Normal | Mode::Plan => (

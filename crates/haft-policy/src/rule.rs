@@ -389,12 +389,7 @@ fn of_commands() -> Vec<Rule> {
         rule("commands that create", EffectSort::CommandCreatesInside, Allow, ""),
         rule("commands that change", EffectSort::CommandChangesInside, Ask, ask),
         rule("commands that remove", EffectSort::CommandRemovesInside, Ask, ask),
-        rule(
-            "the workspace itself",
-            EffectSort::CommandRemovesWorkspace,
-            Deny,
-            "name what in the workspace is to be removed",
-        ),
+        rule("the workspace itself", EffectSort::CommandRemovesWorkspace, Deny, "name the files and folders to remove"),
         rule("commands that change the unknown", EffectSort::CommandChangesUnknown, Ask, "name the files"),
         rule("temporary files", EffectSort::CommandChangesTemporary, Ask, ask),
         rule("secrets changed by commands", EffectSort::CommandChangesSecret, Ask, ask),

@@ -35,7 +35,7 @@ impl WebAddress {
             return unclear("has blanks or control characters in it");
         }
         let Some((scheme, rest)) = text.split_once("://") else {
-            return unclear("is no whole address, such as https://example.com/page");
+            return unclear("is not a whole address, such as https://example.com/page");
         };
         if !["http", "https"].iter().any(|web| scheme.eq_ignore_ascii_case(web)) {
             return Self::NotOfTheWeb("begins with neither http:// nor https://".to_owned());
@@ -45,7 +45,7 @@ impl WebAddress {
             return Self::NotOfTheWeb("has a backslash in its host".to_owned());
         }
         let (user, place) = authority.rsplit_once('@').map_or((None, authority), |(user, place)| (Some(user), place));
-        let Some((name, port)) = host_and_port(place) else { return unclear("has a port that is none") };
+        let Some((name, port)) = host_and_port(place) else { return unclear("has an invalid port") };
         let host = normal(&name.trim_end_matches('.').to_ascii_lowercase());
         match () {
             () if host.is_empty() => unclear("names no host"),
@@ -53,7 +53,7 @@ impl WebAddress {
             () if user.is_some() => Self::NotOfTheWeb("has a user before its host".to_owned()),
             () if port == Some(0) => Self::NotOfTheWeb("has the port 0".to_owned()),
             () if !is_plain(&host) => unclear("has letters in its host that look like others, or hide some"),
-            () if is_bad_number(&host) => unclear("has a number for a host that is none"),
+            () if is_bad_number(&host) => unclear("has an invalid number as its host"),
             () => Self::Public(Host(host)),
         }
     }

@@ -269,6 +269,6 @@ proptest! {
     fn no_row_of_words_makes_the_reading_fail(command in row()) {
         let steps: Vec<String> = steps_in_scene(&command).iter().map(ToString::to_string).collect();
         prop_assert!(!steps.is_empty());
-        prop_assert!(!steps.iter().any(|step| step.contains("mistake in haft")), "{command:?} {steps:?}");
+        prop_assert!(!steps.iter().any(|step| step.contains("bug in haft")), "{command:?} {steps:?}");
     }
 }

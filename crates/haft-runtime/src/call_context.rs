@@ -148,7 +148,7 @@ impl<'a> CallContext<'a> {
         let words = words.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no words".into());
         self.note(|notes| notes.abandoned = self.stage() == Stage::Execute);
         let tool = self.note(|notes| notes.tool.clone());
-        let error = ToolError::of(ErrorKind::Bug, format!("The tool \"{tool}\" broke down: {words}."));
+        let error = ToolError::of(ErrorKind::Bug, format!("The tool \"{tool}\" crashed: {words}."));
         Halt { at: self.stage(), error }
     }
 
@@ -381,7 +381,7 @@ impl Drop for CallContext<'_> {
             status: Status::Cancelled,
             content: Vec::new(),
             display: None,
-            error: Some(ToolError::of(ErrorKind::Cancelled, "The call was given up by its caller.")),
+            error: Some(ToolError::of(ErrorKind::Cancelled, "The caller gave up the call.")),
             stopped_at: Some(self.stage().code()),
             data: None,
             did: self.did(),

@@ -177,7 +177,7 @@ async fn behaviour(bench: &Bench<'_>, good: &Good) -> [Finding; 5] {
     let (odd_values, after_failure) = odd_values::check(bench, good).await;
     let mut after: Vec<_> = after_failure.into_iter().map(|result| ("one that failed", result)).collect();
     if after.iter().any(|(_, result)| !good.is_repeated_by(result)) {
-        let skipped = |check| Finding::skipped(check, "it does not work any more after a call that failed");
+        let skipped = |check| Finding::skipped(check, "it no longer works after a call that failed");
         let [time_limit, cancel, parallel] = [Check::TimeLimit, Check::Cancel, Check::Parallel].map(skipped);
         return [odd_values, time_limit, cancel, parallel, at_once::next_call(good, &after)];
     }

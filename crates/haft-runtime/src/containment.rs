@@ -88,7 +88,7 @@ mod tests {
         assert_eq!(full.line(&[]), "full sandbox, no network, can be undone");
         assert_eq!(
             full.line(&connects),
-            "full sandbox, with the network, to any host, changes to files can be undone, what is sent cannot"
+            "full sandbox, with the network, to any host, changes to files can be undone, sent data cannot"
         );
         let mount = around(Level::Full, Some("a mount"), false);
         assert_eq!(mount.line(&[]), "full sandbox, no network, cannot be undone: a mount");

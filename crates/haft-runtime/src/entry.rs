@@ -58,12 +58,12 @@ impl WayIn {
     pub(crate) fn inward(&self, arguments: Value) -> Result<(Arc<Entry>, Value), ToolError> {
         let arguments = match arguments {
             Value::Object(fields) => fields,
-            other => return Err(ToolError::of(ErrorKind::BadArguments, format!("{other} is no object."))),
+            other => return Err(ToolError::of(ErrorKind::BadArguments, format!("{other} is not an object."))),
         };
         let call = self.foreign.inward(arguments)?;
         let entry = self.entries.iter().find(|entry| entry.native_name() == call.tool);
         let entry = entry.ok_or_else(|| {
-            let what = format!("This call of \"{}\" needs \"{}\", which is not there.", self.foreign.name(), call.tool);
+            let what = format!("This call of \"{}\" needs \"{}\", which is missing.", self.foreign.name(), call.tool);
             ToolError::new(ErrorKind::Unavailable, what, Next::DoNotRetry("do it in another way".into()))
         })?;
         Ok((entry.clone(), Value::Object(call.arguments)))

@@ -157,7 +157,7 @@ impl Hooks {
             };
             match told {
                 Ok(output) => ran.output = output,
-                Err(how) => hook_context.warn(&format!("{how}; the result is as the tool gave it.")),
+                Err(how) => hook_context.warn(&format!("{how}; the result of the tool is unchanged.")),
             }
         }
         Ok(ran)

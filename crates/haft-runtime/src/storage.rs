@@ -92,7 +92,11 @@ fn full(key: &str, size: usize, others: usize) -> ToolError {
         "\"{key}\" with {size} bytes does not fit into the storage of the session: it holds at most {most} bytes, and \
          the other keys have {others}."
     );
-    ToolError::new(ErrorKind::TooLarge, what, Next::DoNotRetry("keep less, or delete keys that nobody needs".into()))
+    ToolError::new(
+        ErrorKind::TooLarge,
+        what,
+        Next::DoNotRetry("store less, or delete keys that are no longer needed".into()),
+    )
 }
 
 /// Returns about how long a value is as JSON, without writing it.

@@ -222,8 +222,9 @@ fn not_there(name: &str, entries: &[Entry]) -> Problem {
 fn worded(entry: Entry, spec: &Spec) -> Result<Entry, Problem> {
     let tool = entry.shown.name.clone();
     entry.in_words_of(spec).map_err(|Misworded { argument }| {
-        let what = format!("the words for \"{tool}\" have the argument \"{argument}\" otherwise than the tool");
-        (what, "make them from what is shown of the tool, before presets".to_owned())
+        let what =
+            format!("the description of \"{tool}\" has the argument \"{argument}\" in another form than the tool");
+        (what, "make it from the tool as it is shown, before presets".to_owned())
     })
 }
 
@@ -266,13 +267,13 @@ impl Preset {
         let properties = entry.shown.input_schema.get("properties").and_then(Value::as_object);
         if properties.is_none_or(|properties| !properties.contains_key(name)) {
             let names = properties.into_iter().flat_map(|properties| properties.keys().map(String::as_str));
-            let fix = closest(name, names)
-                .map_or("take the preset out".to_owned(), |near| format!("did you mean \"{near}\"?"));
-            return Err((format!("the preset \"{name}\" is no argument of \"{tool}\""), fix));
+            let fix =
+                closest(name, names).map_or("remove the preset".to_owned(), |near| format!("did you mean \"{near}\"?"));
+            return Err((format!("the preset \"{name}\" is not an argument of \"{tool}\""), fix));
         }
         let alone = Value::Object(Map::from_iter([(name.to_owned(), value.clone())]));
         let checker = Checker::new(&of_some_arguments(&entry.shown.input_schema))
-            .map_err(|why| (format!("the schema of \"{tool}\" cannot be used: {why}"), "mend the schema".to_owned()))?;
+            .map_err(|why| (format!("the schema of \"{tool}\" cannot be used: {why}"), "fix the schema".to_owned()))?;
         checker.check(&alone).map_err(|faults| {
             let expected = faults.first().map(|fault| fault.expected.clone()).unwrap_or_default();
             (format!("the preset \"{name}\" of \"{tool}\" does not fit"), format!("give {expected}"))

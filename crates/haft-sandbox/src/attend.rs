@@ -89,7 +89,7 @@ pub(crate) fn attend(mut task: Task, pieces: Sender<Piece>, wake: &Wake) -> Resu
         return Ok(Finish { how: HowEnded::Stopped, took: Duration::ZERO, left_behind: 0, notes: Vec::new(), tails });
     }
     if task.orders.has_input {
-        let failed = |error| NoFinish::Passing(format!("What it reads cannot be handed over: {error}."));
+        let failed = |error| NoFinish::Passing(format!("The input of the command cannot be passed on: {error}."));
         task.descriptors.push(input::sealed(&std::mem::take(&mut task.input)).map_err(failed)?);
     }
     let (started, streams) = Started::start(&task.launchers, &task.orders, &task.descriptors).map_err(|error| {
@@ -301,7 +301,7 @@ fn ending(
             Ok((HowEnded::Killed(libc::SIGKILL), 0, notes))
         }
         (Some(HowEnded::TimedOut), _, Course::Preparing) => {
-            Err(NoFinish::Broken("did not do what it was told in time".into()))
+            Err(NoFinish::Broken("did not carry out its orders in time".into()))
         }
         (Some(why), _, Course::Preparing | Course::Starting) => Ok((why, 0, Vec::new())),
         (None, _, Course::Starting) => {

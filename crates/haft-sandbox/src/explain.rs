@@ -148,8 +148,8 @@ impl Scene<'_> {
             Means::NotVisible => self.not_visible(line),
             Means::NoNetwork => (self.network == Network::Off).then(|| {
                 "This command had no network, because nothing in its words says that it uses one. Name the connection \
-                 in the command itself, such as curl or git fetch with the address: then the user is asked. Or the user \
-                 allows it to all commands, with network = true under [sandbox] in config.toml."
+                 in the command itself, such as curl or git fetch with the address: haft then asks the user. Or the \
+                 user allows it for all commands, with network = true under [sandbox] in config.toml."
                     .into()
             }),
             Means::NoPrivilege => {
@@ -174,7 +174,7 @@ impl Scene<'_> {
                 "Where a folder of the workspace cannot be renamed or a file linked, mv and cp do it by copying.".into()
             }),
             Means::SecondNames => self.is_layered().then(|| {
-                "In the layer over the workspace a second name of a file looks like another file: git clone needs \
+                "In the layer over the workspace a hard link looks like another file: git clone needs \
                  --no-hardlinks here."
                     .into()
             }),
@@ -192,8 +192,8 @@ impl Scene<'_> {
                 "{path} is protected: commands cannot change it. A person can, or say yes to a file tool."
             )),
             Where::System => Some(format!(
-                "{path} belongs to the system, which commands cannot change. Write in the workspace; what is to be \
-                 installed, the user installs."
+                "{path} belongs to the system, which commands cannot change. Write in the workspace; the user \
+                 installs programs."
             )),
             Where::Covered => Some(covered(&path)),
             Where::Own => Some(own(&path)),
@@ -225,7 +225,7 @@ impl Scene<'_> {
             None => "The user can put a copy into the workspace.".to_owned(),
         };
         Some(format!(
-            "If {path} exists outside, it is not visible to commands: {private} is a private one of their own. {grant}"
+            "If {path} exists outside, it is not visible to commands: they have their own private {private}. {grant}"
         ))
     }
 

@@ -30,14 +30,14 @@ pub(crate) fn below_required(confinement: &Confinement) -> ToolError {
          run. {}",
         missing.join(" ")
     );
-    let next = "ask the user to look at \"haft doctor\", or to require less under [sandbox] in config.toml";
+    let next = "ask the user to run \"haft doctor\", or to require less under [sandbox] in config.toml";
     ToolError::new(ErrorKind::Denied, what.trim_end(), Next::AskUser(next.into()))
 }
 
 /// It is not known which level there is.
 pub(crate) fn untried(why: &str) -> ToolError {
-    let what = format!("The sandbox could not be tried, and without that no command runs. {why}");
-    let next = "try again, and if it stays so, ask the user to look at \"haft doctor\"";
+    let what = format!("haft could not test the sandbox, and runs no command without that. {why}");
+    let next = "retry; if it fails again, ask the user to run \"haft doctor\"";
     ToolError::new(ErrorKind::Unavailable, what, Next::RetryAfter(Duration::from_secs(1), next.into()))
 }
 
@@ -54,7 +54,8 @@ pub(crate) fn of_words(command: &Command) -> Result<(), ToolError> {
     }
     let folder = command.folder.as_os_str();
     if command.words.iter().map(|word| word.as_os_str()).chain([folder]).any(|word| word.as_bytes().contains(&0)) {
-        let what = "The command contains a NUL character, which no program can be given. It was not run.";
+        let what = "The command contains a NUL character, which cannot be passed to a program. The command was not \
+                    run.";
         let next = "write it as \\0 where a program makes the character itself, as printf does";
         return Err(ToolError::new(ErrorKind::BadArguments, what, Next::FixArguments(next.into())));
     }
@@ -66,7 +67,7 @@ pub(crate) fn of_finish(why: NoFinish, command: &Command) -> NotRun {
     NotRun::Failed(match why {
         NoFinish::NoLayer(reason) => return NotRun::NoLayer(reason),
         NoFinish::Missing(what) | NoFinish::NotStarted(NotStarted::Unconfined(what)) => {
-            let next = "ask the user to look at \"haft doctor\"";
+            let next = "ask the user to run \"haft doctor\"";
             let what = format!("The command could not be confined and was not run. {what}");
             ToolError::new(ErrorKind::Unavailable, what, Next::AskUser(next.into()))
         }
@@ -74,7 +75,7 @@ pub(crate) fn of_finish(why: NoFinish, command: &Command) -> NotRun {
         NoFinish::NotStarted(NotStarted::Folder(error)) => of_folder(error, command),
         NoFinish::NotStarted(NotStarted::Program(error)) => of_program(error, command),
         NoFinish::NotStarted(NotStarted::Fork(error)) => {
-            let what = format!("The system gives no new process: {}. The command was not run.", words(error));
+            let what = format!("The system starts no new process: {}. The command was not run.", words(error));
             ToolError::of(ErrorKind::Io, what)
         }
         NoFinish::NoLauncher(what, Some(libc::EAGAIN | libc::ENOMEM | libc::EMFILE | libc::ENFILE)) => {
@@ -90,8 +91,8 @@ pub(crate) fn of_finish(why: NoFinish, command: &Command) -> NotRun {
         }
         NoFinish::Stuck => {
             let what = "Processes of the command do not end although they were killed: they hang in the kernel, for \
-                        instance in a file system that does not answer. What they changed is thrown away where it \
-                        was kept apart.";
+                        instance in a file system that does not answer. Their changes are discarded where they were \
+                        kept apart.";
             ToolError::new(ErrorKind::Io, what, Next::AskUser("tell the user which command it was".into()))
         }
     })
@@ -101,7 +102,7 @@ fn of_folder(error: i32, command: &Command) -> ToolError {
     let folder = command.folder.display();
     let (kind, what) = match Errno::from_raw_os_error(error) {
         Errno::NOENT => (ErrorKind::MissingFile, format!("The folder {folder} does not exist for commands.")),
-        Errno::NOTDIR => (ErrorKind::NotAFolder, format!("{folder} is no folder.")),
+        Errno::NOTDIR => (ErrorKind::NotAFolder, format!("{folder} is not a folder.")),
         Errno::ACCESS | Errno::PERM => {
             (ErrorKind::Permission, format!("The system does not let commands enter the folder {folder}."))
         }

@@ -261,7 +261,7 @@ pub(crate) fn ran(level: Level, ground: &dyn Ground) -> Receipt {
 /// over.
 fn shown(readable: &[PathBuf]) -> Result<Vec<PathBuf>, ToolError> {
     if let Some(path) = readable.iter().find(|path| !path.is_absolute()) {
-        let what = format!("The tool named {path:?} to be readable, which is no absolute path.");
+        let what = format!("The tool named {path:?} to be readable, which is not an absolute path.");
         return Err(ToolError::of(ErrorKind::Bug, what));
     }
     let both = |path: &PathBuf| path.canonicalize().ok().map(|real| [path.clone(), real]);

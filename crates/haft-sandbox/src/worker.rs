@@ -266,7 +266,7 @@ impl Served {
         let wanted = if is_wanted { Network::On } else { self.terms.always };
         if wanted != self.terms.network {
             let has = if self.terms.network == Network::On { "with" } else { "without" };
-            let what = format!("This worker was started {has} the network, and the call is to run otherwise.");
+            let what = format!("This worker was started {has} the network, and the call needs the opposite.");
             return Err(ToolError::of(ErrorKind::Unavailable, what));
         }
         if self.life.is_none() || self.is_on_ground {
@@ -320,7 +320,7 @@ impl Worker for Served {
     fn send<'a>(&'a mut self, message: &'a [u8], heard: Heard<'a>) -> BoxFuture<'a, Result<(), Ended>> {
         Box::pin(async move {
             if std::mem::replace(&mut self.is_cut_off, true) {
-                let note = Some("Somebody stopped in the middle of a message to it.".to_owned());
+                let note = Some("A message to it broke off in the middle.".to_owned());
                 return Err(self.finish_heard(KILLED, note, heard).await);
             }
             let line = [message, b"\n"].concat();
@@ -387,7 +387,7 @@ impl Worker for Served {
                     let note = format!("The worker was ended after its call: {why}.");
                     Err(self.finish(KILLED, Some(note)).await)
                 }
-                _ => Err(self.end_of_talk("Its ground could not be taken away in time, so it was ended.").await),
+                _ => Err(self.end_of_talk("Its workspace could not be unmounted in time, so haft ended it.").await),
             }
         })
     }

@@ -36,7 +36,7 @@ pub fn sessions() -> Vec<EverydaySession> {
         match (line.strip_prefix("== "), sessions.last_mut()) {
             (Some(name), _) => sessions.push(EverydaySession { name: name.to_owned(), commands: Vec::new() }),
             (None, Some(session)) => session.commands.push(line.replace('⏎', "\n")),
-            (None, None) => panic!("a command stands before the first session: {line}"),
+            (None, None) => panic!("a command comes before the first session: {line}"),
         }
     }
     sessions

@@ -138,7 +138,7 @@ impl ScriptedModel {
     pub fn assert_told(&self) {
         let misfits = self.take_misfits();
         assert!(misfits.is_empty(), "{}", misfits.join("\n"));
-        assert_eq!(self.turns_left(), 0, "turns of the script that nobody asked for");
+        assert_eq!(self.turns_left(), 0, "turns of the script that were not used");
     }
 }
 

@@ -27,10 +27,10 @@ fn help_says_how_it_is_used_and_its_script_is_one() {
 #[test]
 fn who_uses_it_wrongly_is_told_where_to_look() {
     for (words, told) in [
-        (&[][..], "say which script, and after it a port or nothing; see --help"),
+        (&[][..], "name a script, then a port or nothing; see --help"),
         (&["--port", "80"], "there is no flag --port; see --help"),
-        (&["a", "b", "c"], "say which script"),
-        (&["a", "70000"], "\"70000\" is no port"),
+        (&["a", "b", "c"], "name a script"),
+        (&["a", "70000"], "\"70000\" is not a port"),
         (&["there/is/none.yaml"], "there/is/none.yaml: "),
     ] {
         let (code, out, err) = run(words);

@@ -149,7 +149,8 @@ fn ended(ran: Ran, report: Report<'_>, limit: std::time::Duration) -> Result<Too
         HowEnded::TimedOut => {
             let seconds = limit.as_secs_f64();
             let what = format!("The command was stopped after {seconds} s, with everything that it had started.");
-            let next = "do less in one call, or give it more time with \"timeout\"; what must go on running cannot be started here";
+            let next = "do less in one call, or give it more time with \"timeout\"; a process cannot keep running \
+                        after the call";
             ToolError::new(ErrorKind::TimedOut, what, Next::FixArguments(next.into()))
         }
         HowEnded::Stopped => ToolError::of(ErrorKind::Cancelled, "The command was stopped."),
@@ -174,7 +175,7 @@ fn check_command(command: &str) -> Result<(), ToolError> {
     }
     if command.len() > LONGEST_COMMAND {
         let next = "write it to a file with \"write_file\" and run that";
-        return bad("\"command\" is longer than 128 KiB, which the system does not take. Nothing was run.", next);
+        return bad("\"command\" is longer than 128 KiB, which the system does not accept. Nothing was run.", next);
     }
     Ok(())
 }

@@ -100,7 +100,7 @@ pub(crate) fn known(cx: &PlanContext<'_>, target: &Target, now: &FileCopy) -> Re
         Some(bytes) if bytes == now.bytes => Ok(Known::AsItIs),
         Some(bytes) => Ok(Known::AsItWas(bytes)),
         None if read.stamp == now.version.stamp => Ok(Known::AsItIs),
-        None => Err(stale(target, "; it is too large, or too long ago, to be compared.")),
+        None => Err(stale(target, "; it is too large to compare, or was read too long ago.")),
     }
 }
 
@@ -118,7 +118,7 @@ pub(crate) fn not_read(target: &Target, origin: Origin, otherwise: &str) -> Tool
 }
 
 /// What stands in the way when others changed what a call would replace.
-pub(crate) const IN_ITS_PLACE: &str = ", in what this call would replace";
+pub(crate) const IN_ITS_PLACE: &str = ", in the text that this call would replace";
 
 /// The error for a file that changed since it was read, with what changed. `why` says what stands in the way.
 pub(crate) fn changed_since(target: &Target, (read, now): (&[u8], &[u8]), why: &str) -> Refused {
@@ -148,7 +148,7 @@ pub(crate) fn unencodable(target: &Target, error: &Unencodable) -> ToolError {
             "leave out NUL characters, and a byte order mark (U+FEFF) at the beginning"
         }
         Unencodable::ReadsDifferently { .. } => {
-            "use only ASCII characters in what is new, or ask the user to convert the file to UTF-8"
+            "use only ASCII characters in the new text, or ask the user to convert the file to UTF-8"
         }
     };
     ToolError::new(ErrorKind::BadEncoding, format!("{target}: {error}."), Next::FixArguments(next.into()))

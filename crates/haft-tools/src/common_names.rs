@@ -34,7 +34,7 @@ pub fn outward(tool: &str, arguments: &Value, workspace: &Path) -> Result<(&'sta
     let name = name(tool).ok_or_else(|| format!("\"{tool}\" has no other name"))?;
     let mut fields = arguments.as_object().cloned().unwrap_or_default();
     if fields.contains_key("paths") || fields.contains_key("files") {
-        return Err("is told of one file at a time; call the tool once for each file".to_owned());
+        return Err("takes one file at a time; call the tool once for each file".to_owned());
     }
     if names_a_file(tool)
         && let Some(Value::String(path)) = fields.remove("path")

@@ -190,9 +190,9 @@ impl Rung {
     pub fn words(self) -> Option<&'static str> {
         match self {
             Rung::Exact => None,
-            Rung::LineEndBlanks => Some("blanks at line ends differ"),
+            Rung::LineEndBlanks => Some("white space at line ends differs"),
             Rung::Indentation => Some("the indentation differs; new_text was shifted by the same amount"),
-            Rung::Typography => Some("typographic quotes, dashes or blanks differ"),
+            Rung::Typography => Some("typographic quotes, dashes or spaces differ"),
             Rung::LineNumbers => Some("line numbers were left out"),
         }
     }

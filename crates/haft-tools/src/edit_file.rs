@@ -268,7 +268,7 @@ impl Unplanned {
         let shown = refused.iter_mut().flat_map(|refused| std::mem::take(&mut refused.shown)).collect();
         let lines: Vec<String> =
             refused.iter().map(|Refused { error, .. }| format!("- {} Next: {}", error.what, error.next)).collect();
-        let what = format!("{} files stand in the way:\n{}", lines.len(), lines.join("\n"));
+        let what = format!("{} files cannot be edited:\n{}", lines.len(), lines.join("\n"));
         let next = Next::FixArguments("correct all of them, then send the whole call again".into());
         let error = ToolError::new(refused[0].error.kind, what, next);
         Some(if is_blind { Self::Blind(error) } else { Self::Looked(Refused { error, shown }) })
@@ -408,8 +408,7 @@ impl OneEdit {
 }
 
 fn too_large_after(target: &Target) -> ToolError {
-    let what =
-        format!("{target} would become larger than {} MiB, which is the most that is written at once.", LARGEST >> 20);
+    let what = format!("{target} would become larger than {} MiB, the maximum for one write.", LARGEST >> 20);
     let next = Next::FixArguments("replace fewer places or send less text".into());
     ToolError::new(ErrorKind::TooLarge, what, next).about_file(target.to_string(), Operation::Write)
 }
@@ -430,7 +429,7 @@ fn repeated(edits: &[Edit<'_>]) -> Vec<String> {
 /// Says which edits did not fit exactly, and how they differed.
 fn rungs_used(fitted: &Fitted) -> Vec<String> {
     let words =
-        |(number, rung): (usize, &Rung)| rung.words().map(|words| format!("Edit {number} fitted although {words}."));
+        |(number, rung): (usize, &Rung)| rung.words().map(|words| format!("Edit {number} matched although {words}."));
     (1..).zip(&fitted.rungs).filter_map(words).collect()
 }
 
@@ -448,7 +447,7 @@ fn not_text(no_text: &NoText, target: &Target, bytes: &[u8]) -> ToolError {
             let line = LineBreak::of(&[bytes]).count(&bytes[..at]) + 1;
             let what = format!(
                 "{target} is UTF-8 with damage: byte {at} (in line {line}) belongs to no character. It was not touched, \
-                 because every byte that is not edited must stay as it is."
+                 because every byte that is not edited must stay unchanged."
             );
             let next =
                 format!("tell the user that line {line} is damaged, or replace the whole file with \"write_file\"");

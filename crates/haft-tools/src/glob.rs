@@ -31,7 +31,7 @@ pub struct Args {
     case: Option<Capitals>,
     /// "time": newest first. Default "name".
     sort: Option<Sort>,
-    /// Most paths. Default {glob_paths}.
+    /// Max paths. Default {glob_paths}.
     #[schemars(range(min = 1))]
     limit: Option<usize>,
     /// How many to skip.
@@ -184,7 +184,7 @@ fn shown(found: &Found, (skip, limited): (u64, Option<Limited>), arguments: Argu
     }
     let page = Paged { skip, shown: found.paths.len() as u64, total: found.matched, at_least: "" };
     if found.matched == 0 {
-        let _infallible = write!(text, "[nothing fits; {} compared", Grouped(found.compared).of("name"));
+        let _infallible = write!(text, "[nothing matches; {} compared", Grouped(found.compared).of("name"));
         if !found.near.is_empty() {
             let near: Vec<_> = found.near.iter().map(|path| one_line(path)).collect();
             let _infallible = write!(text, "; near: {}", near.join(", "));

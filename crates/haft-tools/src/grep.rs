@@ -54,7 +54,7 @@ pub struct Args {
     multiline: Option<bool>,
     /// "files" returns the files, "count" how many matches each has. Default "content".
     mode: Option<Mode>,
-    /// Most matches, or files. Default {grep_matches}.
+    /// Max matches, or files. Default {grep_matches}.
     #[schemars(range(min = 1))]
     limit: Option<usize>,
     /// How many to skip.

@@ -37,7 +37,7 @@ impl Paged {
     pub(crate) fn go_on(&self, arguments: Arguments) -> Option<String> {
         let last = self.skip + self.shown;
         if self.shown == 0 && self.skip > 0 {
-            return Some(format!("none behind offset={last}"));
+            return Some(format!("none after offset={last}"));
         }
         (last < self.total).then(|| match arguments {
             Arguments::Own => format!("go on with offset={last}"),
@@ -60,7 +60,7 @@ mod tests {
         check((0, 1_000, 3_204), "1–1,000 of 3,204 paths", Some("go on with offset=1000"));
         check((1_000, 1_000, 2_000), "1,001–2,000 of 2,000 paths", None);
         check((3, 1, 9), "4 of 9 paths", Some("go on with offset=4"));
-        check((9, 0, 2), "2 paths", Some("none behind offset=9"));
+        check((9, 0, 2), "2 paths", Some("none after offset=9"));
         let more = Paged { skip: 0, shown: 100, total: 101, at_least: "at least " };
         assert_eq!(more.which("match"), "1–100 of at least 101 matches");
     }

@@ -44,7 +44,7 @@ pub struct Args {
     /// First line. Default 1.
     #[schemars(range(min = 1))]
     offset: Option<u64>,
-    /// Most lines. Default {read_lines}.
+    /// Max lines. Default {read_lines}.
     #[schemars(range(min = 1))]
     limit: Option<usize>,
     /// Shows line "offset" from this character on.

@@ -110,7 +110,7 @@ impl Tool for Undo {
         let changed = reversed.files.iter().filter(|file| !file.is_data);
         let effects = changed.filter_map(|file| Some(Effect::Change(file.target.clone(), file.change?)));
         let effects = effects.chain([change_sets]);
-        let words = format!("Take back {} {}:\n{}", noun(direction), reversed.change_set, names(&reversed));
+        let words = format!("{} {}:\n{}", planned(direction), reversed.change_set, names(&reversed));
         Ok((Plan::new(effects).preview(Preview::Text(words)), Draft::TakeBack(request)))
     }
 
@@ -119,14 +119,14 @@ impl Tool for Undo {
             Draft::List(past) => listed(&past),
             Draft::Preview(reversed) => {
                 let mut text =
-                    format!("Change set {} can be taken back. Afterwards:\n{}", reversed.change_set, names(&reversed));
+                    format!("Change set {} can be undone. Afterwards:\n{}", reversed.change_set, names(&reversed));
                 reversed.did.iter().for_each(|file| push_hunks(&mut text, file));
                 ToolOutput::text(text).with_data(data(&reversed))
             }
             Draft::TakeBack(request) => {
                 let reversed = cx.take_back(&request).await?;
-                let (what, number) = (noun(request.direction), reversed.change_set);
-                let text = format!("Took back {what} {number}:\n{}", names(&reversed));
+                let (what, number) = (done(request.direction), reversed.change_set);
+                let text = format!("{what} {number}:\n{}", names(&reversed));
                 ToolOutput::text(text).with_data(data(&reversed))
             }
         })
@@ -141,18 +141,26 @@ fn no_hunk(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {
     (whole(value) == Some(0) && (has_no_file || ["list", "preview"].contains(&action))).then(Vec::new)
 }
 
-/// What is taken back, in words.
-fn noun(direction: Direction) -> &'static str {
+/// What a call would do, in words.
+fn planned(direction: Direction) -> &'static str {
     match direction {
-        Direction::Undo => "change set",
-        Direction::Redo => "the undo in change set",
+        Direction::Undo => "Undo change set",
+        Direction::Redo => "Revert the undo in change set",
+    }
+}
+
+/// What a call did, in words.
+fn done(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Undo => "Undid change set",
+        Direction::Redo => "Reverted the undo in change set",
     }
 }
 
 /// Lists change sets, the newest first.
 fn listed(past: &[PastChange]) -> ToolOutput {
     let line = |change: &PastChange| {
-        let undone = if change.is_undone { " (taken back)" } else { "" };
+        let undone = if change.is_undone { " (undone)" } else { "" };
         let what = if change.what.is_empty() { String::new() } else { format!(" {}", one_line(&change.what)) };
         let named = ChangeSummary::of(&change.files).sentence(MOST_NAMED);
         format!("{}  {}{what}{undone}: {named}", change.change_set, change.tool)

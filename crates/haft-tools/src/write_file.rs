@@ -229,7 +229,8 @@ fn over(
         }
     }
     let Ok(decoded) = decode(&now.bytes) else {
-        let notes = vec![format!("What it replaces is not text ({}).", Grouped(now.bytes.len() as u64).of("byte"))];
+        let notes =
+            vec![format!("The file that it replaces is not text ({}).", Grouped(now.bytes.len() as u64).of("byte"))];
         return Ok(New {
             bytes: Bytes::copy_from_slice(content.as_bytes()),
             diff: Diff::between("", content, CONTEXT),
@@ -267,7 +268,7 @@ fn is_readable(bytes: &[u8]) -> bool {
 /// The error for a file that cannot be read first because it is no text.
 fn unreadable(target: &Target, now: &FileCopy) -> ToolError {
     let size = Grouped(now.bytes.len() as u64).of("byte");
-    let what = format!("{target} is no text that can be read first ({size}). It was not touched.");
+    let what = format!("{target} is not text and cannot be read first ({size}). It was not touched.");
     let next = Next::FixArguments("give write_mode \"overwrite\" to replace it all the same".into());
     ToolError::new(ErrorKind::Binary, what, next).about_file(target.to_string(), Operation::Write)
 }

@@ -101,7 +101,7 @@ impl Became {
             Self::Merged => ("merged", " (later changes are kept)"),
             Self::Removed => ("removed", ""),
             Self::Renamed => ("renamed back", ""),
-            Self::Unchanged => ("unchanged", " (nothing was left to take back)"),
+            Self::Unchanged => ("unchanged", " (nothing was left to undo)"),
             Self::Kept => ("kept", " (it is not empty)"),
             Self::ObjectsKept(count) => return (format!("kept {} in", objects(count)).into(), ""),
             Self::ObjectsRestored(count) => return (format!("restored {} in", objects(count)).into(), ""),
@@ -148,7 +148,7 @@ fn listed(conflicts: &[Conflict]) -> String {
         0 => String::new(),
         more => format!("; and {more} more"),
     };
-    format!("{}{more}; nothing was taken back", named.join("; "))
+    format!("{}{more}; nothing was undone", named.join("; "))
 }
 
 /// What was at a path before and after a change set.
@@ -186,39 +186,39 @@ impl Side {
 #[derive(Debug, thiserror::Error)]
 pub enum HistoryError {
     /// There is nothing left.
-    #[error("there is nothing to take back")]
+    #[error("there is nothing to undo")]
     NothingLeft,
     /// There is nothing to redo.
-    #[error("no undo is there to be taken back")]
+    #[error("there is nothing to redo")]
     NothingToRedo,
     /// There is no such change set.
     #[error("there is no change set {0}; \"haft log\" lists them")]
     Unknown(u64),
     /// It is taken back already.
     #[error(
-        "change set {0} is taken back already; \"haft redo\" or \"haft undo\" of the number of that undo brings it back"
+        "change set {0} is already undone; \"haft redo\", or \"haft undo\" with the number of that undo, restores it"
     )]
     AlreadyUndone(u64),
     /// It had to make room.
     #[error(
-        "change set {0} can no longer be taken back: it was dropped to save room, by the limit of the journal or by \"haft gc\""
+        "change set {0} can no longer be undone: it was dropped to save space, by the journal's limit or by \"haft gc\""
     )]
     Dropped(u64),
     /// Its record is damaged.
-    #[error("change set {0} cannot be taken back: its record in the journal is damaged")]
+    #[error("change set {0} cannot be undone: its record in the journal is damaged")]
     Damaged(u64),
     /// It changed nothing with this path.
-    #[error("nothing that could be taken back has changed {0}; \"haft log\" lists what was changed")]
+    #[error("no change set that can be undone has changed {0}; \"haft log\" lists what was changed")]
     NotConcerned(String),
     /// It was renamed and changed.
     #[error(
-        "{0} was renamed and changed in what would be taken back together; \
-         nothing was taken back, take the changes back one at a time: \"haft undo\""
+        "{0} was renamed and changed in the change sets to undo together; \
+         nothing was undone; undo the changes one at a time: \"haft undo\""
     )]
     Entangled(String),
     /// Some change sets were undone one after the other, and then one could not be.
     #[error(
-        "change sets {} were undone, then change set {number} could not be: {error}; \"haft redo\" brings the last one back",
+        "change sets {} were undone, but not change set {number}: {error}; \"haft redo\" restores the last one",
         .done.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
     )]
     Halfway {
@@ -230,12 +230,12 @@ pub enum HistoryError {
         error: Box<HistoryError>,
     },
     /// Something is at the old name.
-    #[error("{0} would be there again, but something else is there now; nothing was taken back")]
+    #[error("{0} cannot be restored, because something else is there now; nothing was undone")]
     InTheWay(String),
     /// Git would take a folder for a repository that was none before.
     #[error(
-        "with {path}, git would take {repository} for a repository and run programs that its settings and hooks name, \
-         which were changed since; nothing was taken back, look at {repository} and remove what you do not know, then \
+        "with {path}, git would treat {repository} as a repository and run programs that its settings and hooks name, \
+         which were changed since; nothing was undone; look at {repository} and remove what you do not know, then \
          try again"
     )]
     Plants {
@@ -249,7 +249,7 @@ pub enum HistoryError {
     Conflicts(Vec<Conflict>),
     /// A file of a change set has no hunks.
     #[error(
-        "{0} cannot be taken back in hunks: it was created, removed, or is no text; take it back as a whole with --file {0}"
+        "{0} cannot be undone in hunks: it was created, removed, or is not text; undo it as a whole with --file {0}"
     )]
     NoHunks(String),
     /// There is no such hunk.
@@ -277,13 +277,13 @@ pub enum HistoryError {
     #[error("no file has an earlier version in these change sets; nothing was restored")]
     NothingEarlier,
     /// It lies in a folder that is not one of the workspace now.
-    #[error("{0} lies in a folder that was added to the workspace then; name that folder with --add-dir again")]
+    #[error("{0} is in a folder that was added to the workspace then; add that folder again with --add-dir")]
     NotAdded(String),
     /// Somebody changed a file while it was being taken back.
-    #[error("{0} is being changed by somebody else at this moment; nothing was taken back, try again")]
+    #[error("another program is changing {0} at this moment; nothing was undone; try again")]
     Overtaken(String),
     /// The system said no.
-    #[error("{path}: {error}; nothing was taken back")]
+    #[error("{path}: {error}; nothing was undone")]
     System {
         /// The path.
         path: String,
@@ -292,8 +292,8 @@ pub enum HistoryError {
     },
     /// It failed on the way, and what had been done could not be undone.
     #[error(
-        "{why}; what had been done by then could not be put back, so it stands as change set {set}: {paths}; \
-         \"haft undo\" again goes on with the rest, \"haft undo {set}\" puts it back"
+        "{why}; the part that was done could not be reverted, so it remains as change set {set}: {paths}; \
+         \"haft undo\" again continues with the rest, \"haft undo {set}\" reverts it"
     )]
     Standing {
         /// The change set that holds it.
@@ -332,7 +332,7 @@ impl History {
         let mut warnings = sets.warnings();
         let contents = Contents::new(&sets, &self.root, &self.journal);
         warnings.extend(sets.newest_without_tree(&|tree| contents.has_store(tree)).map(|number| {
-            format!("What build folders held before change sets up to {number} is not kept any more; undo leaves them as they are.")
+            format!("The content of build folders before change sets up to {number} is no longer kept; undo leaves them unchanged.")
         }));
         Ok(Log { warnings, sets: sets.shown() })
     }

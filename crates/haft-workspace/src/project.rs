@@ -205,7 +205,7 @@ impl Project {
         let opened = match open_beneath(self.root.as_fd(), file.name.as_str(), OFlags::RDONLY) {
             Ok(opened) => File::from(opened),
             Err(Errno::LOOP) if file.kind == Kind::Words => self.open_behind_links(&file.name)?,
-            Err(Errno::LOOP) => return Err("it is a link, or lies behind one, and links are not followed".to_owned()),
+            Err(Errno::LOOP) => return Err("it is a link, or is behind one, and haft does not follow links".to_owned()),
             Err(errno) => return Err(format!("it cannot be read: {}", io::Error::from(errno))),
         };
         if !opened.metadata().is_ok_and(|facts| facts.is_file()) {

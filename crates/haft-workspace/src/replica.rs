@@ -75,8 +75,8 @@ pub struct Replica {
 pub enum ReplicaError {
     /// There is more than is copied.
     #[error(
-        "{} has more than {} files or {} MiB, which is too much to copy; move what can be made again (build output, \
-         packages) out of it, or name a smaller folder",
+        "{} has more than {} files or {} MiB, which is too much to copy; move files that can be rebuilt (build \
+         output, packages) out of it, or name a smaller folder",
         .0.display(), .1.entries, .1.bytes / (1024 * 1024)
     )]
     TooMuch(PathBuf, CopyLimits),

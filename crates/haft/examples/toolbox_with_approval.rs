@@ -16,7 +16,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{}", refused.text());
 
     let undone = toolbox.undo()?;
-    println!("took back change set {:?}", undone.sets);
+    println!("undid change set {:?}", undone.sets);
     Ok(())
 }
 

@@ -89,8 +89,8 @@ async fn every_call_has_an_answer_however_it_ended() {
     2: add: $.b: expected a complete JSON object, received text that ends where a value belongs: "{\"a\": 1, \"b\": "
     3: add: $: expected one JSON object, received "rubbish"; nothing was run; send the arguments as {"name": value, …
     4: add: $.a: expected the property "a" (a whole number), received nothing.
-    5: The tool "misbehave" broke down: kaput.
-    6: The tool "misbehave" broke down: planned to panic.
+    5: The tool "misbehave" crashed: kaput.
+    6: The tool "misbehave" crashed: planned to panic.
     7: The rule "rights" refuses this call. It would run it with the rights of another user.
     8: Not run: the reply ended inside this call, so its arguments are incomplete. Nothing was done. Next: send it ag
     9: line 1

@@ -224,7 +224,7 @@ fn a_proxy_that_nobody_can_go_through_is_said_before_anything_is_begun() {
     let arguments = ["run", "x", "--model", "m", "--base-url", "http://model.example/v1"];
     for (address, why) in [
         ("http://me:canary@proxy:99999", "invalid port number"),
-        ("socks5://me:canary@proxy", "it begins with \"socks5\", which is not spoken"),
+        ("socks5://me:canary@proxy", "it begins with \"socks5\", which is not supported"),
         ("me:canary@", "empty host"),
     ] {
         let mut command = place.bare(&arguments);

@@ -450,7 +450,7 @@ fn a_session_at_work_is_not_done_again_meanwhile() {
     model.wait_until_asked(1);
     let busy = said(place.bare(&["replay"]));
     assert_eq!(busy.code, 2, "{}", busy.err);
-    assert!(busy.err.contains("is at work in another haft"), "{}", busy.err);
+    assert!(busy.err.contains("is in use by another haft"), "{}", busy.err);
     child.kill().expect("it is ours");
     child.wait().expect("it ends");
 }

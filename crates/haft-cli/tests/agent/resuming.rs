@@ -98,7 +98,7 @@ fn two_cannot_be_at_work_in_one_session() {
     model.wait_until_asked(1);
     let busy = place.haft(&model, &["resume", "and y"]);
     assert_eq!(busy.code, 2);
-    assert!(busy.err.contains("is at work in another haft"), "{}", busy.err);
+    assert!(busy.err.contains("is in use by another haft"), "{}", busy.err);
     child.kill().expect("it is ours");
     child.wait().expect("it ends");
 }

@@ -70,7 +70,7 @@ fn records_come_one_by_one_with_the_result_as_every_program_gets_it() {
 #[test]
 fn where_nobody_is_an_ask_is_a_refusal_and_both_are_told_what_would_allow_it() {
     let place = Place::new();
-    let told = Turn::text("I may not.").expect(Expect::tool_result_contains("nobody is there to answer"));
+    let told = Turn::text("I may not.").expect(Expect::tool_result_contains("there is no one to ask"));
     let run = Turn::call("bash", json!({ "command": "curl https://example.org" }));
     let model = ScriptedModel::start(Script::of([write("b.txt"), run, told]));
     let said = place.haft(&model, &["run", "write"]);

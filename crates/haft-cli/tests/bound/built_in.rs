@@ -48,7 +48,7 @@ fn a_definition_that_its_built_in_tool_cannot_serve_is_told_at_once() {
     let said = |yaml: &str, home: Home| bindings.bind(definition(yaml), home).err().map(|problem| problem.to_string());
     let write =
         "name: w\ndescription: x.\nbinding: {builtin: write_file}\ninput_schema: {properties: {path: {type: string}}}";
-    let missing = "the built-in tool \"write_file\" needs \"content\", which nothing gives; add it to \"input_schema\", \
+    let missing = "the built-in tool \"write_file\" needs \"content\", which nothing provides; add it to \"input_schema\", \
                    or preset it with extra_kwargs";
     assert_eq!(said(write, home()).as_deref(), Some(missing));
     assert_eq!(said(write, home().with_presets(["content"])), None);

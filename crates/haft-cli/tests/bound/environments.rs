@@ -83,6 +83,6 @@ async fn a_link_to_what_is_no_interpreter_shows_nothing_of_it() {
     let result = workshop.call("who", json!({})).await;
     let told = format!("{result:?}");
     assert!(result.error.is_some() && !told.contains("hunter2"), "{told}");
-    let words = "/home/project/bin/run, beside which there is no library of Python; ask the user to make";
+    let words = "/home/project/bin/run, which has no Python library beside it; ask the user to recreate";
     assert!(told.contains(words), "{told}");
 }

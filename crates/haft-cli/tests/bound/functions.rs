@@ -77,7 +77,7 @@ async fn arguments_are_built_by_their_annotations() {
         ("colour", json!("green"), "colour is 'green', but it is one of 'red', 'blue'"),
         ("point", json!({ "x": 1, "z": 2 }), "point has no 'z'; there is: x, y, colour"),
         ("points", json!([{}]), "points[0] lacks 'x'"),
-        ("day", json!("tomorrow"), "day is 'tomorrow', which is no date"),
+        ("day", json!("tomorrow"), "day is 'tomorrow', which is not a valid date"),
     ] {
         let mut wrong = arguments.clone();
         wrong[place] = value;

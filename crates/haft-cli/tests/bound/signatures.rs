@@ -38,9 +38,9 @@ async fn every_mismatch_is_told_with_its_fix() {
     assert_eq!(
         problems,
         [
-            "the function needs \"days\", which is no property of \"input_schema\"; add \"days\" to its properties, or give \
+            "the function needs \"days\", which is not a property of \"input_schema\"; add \"days\" to its properties, or give \
              the parameter a default",
-            "the function has no parameter \"town\"; add the parameter \"town\" to the function, or take it out here",
+            "the function has no parameter \"town\"; add the parameter \"town\" to the function, or remove it here",
             "the function has no parameter \"unti\"; did you mean \"unit\"?",
             "\"city\" is of type integer in \"input_schema\", but the function says str; write type: string, or change the \
              annotation",

@@ -94,7 +94,7 @@ fn a_tried_command_shows_its_difference_and_keeps_nothing() {
         assert!(said.out.contains("+ six"), "{}", said.out);
         assert_eq!(place.tree(), before, "{flag}");
     }
-    assert_eq!(place.haft(&["undo"], "").code, 1, "there is nothing to take back");
+    assert_eq!(place.haft(&["undo"], "").code, 1, "there is nothing to undo");
     let write = r#"{"path": "new.txt", "content": "x"}"#;
     assert_eq!(place.haft(&["--try", "--yes", "call", "write_file", write], "").code, 0, "only commands are tried");
 }
@@ -154,7 +154,7 @@ fn without_somebody_to_ask_a_command_is_refused() {
     let said = place.haft(&["call", "bash", r#"{"command": "rm notes.txt"}"#], "");
     assert_eq!(said.code, 3, "{}", said.err);
     assert!(said.err.contains("The rule \"commands that remove\" asks first"), "{}", said.err);
-    assert!(said.err.contains("put this into rules.toml:\n[[rule]]\n"), "{}", said.err);
+    assert!(said.err.contains("add this to rules.toml:\n[[rule]]\n"), "{}", said.err);
     assert!(place.path("ws/notes.txt").exists());
 }
 

@@ -88,7 +88,7 @@ fn a_tool_that_promises_much_and_keeps_it_passes_every_check() {
 #[test]
 fn an_example_that_does_not_hold_is_found() {
     let more = "effects: []\nexamples: [{arguments: {text: abc}, contains: four}]";
-    shell_fails("examples", (more, "cat > /dev/null; echo three\n"), "has no \"four\" in it; mend the tool");
+    shell_fails("examples", (more, "cat > /dev/null; echo three\n"), "has no \"four\" in it; fix the tool");
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn an_answer_that_nobody_can_read_is_found() {
 #[test]
 fn a_change_that_was_not_declared_is_found() {
     let script = "cat > /dev/null; echo x > stray.txt; echo 3\n";
-    let words = "{\"text\":\"abc\"} changes stray.txt, which \"effects\" does not say; it was thrown away";
+    let words = "{\"text\":\"abc\"} changes stray.txt, which \"effects\" does not declare; haft discarded it";
     shell_fails("effects", (&format!("effects: []\n{EXAMPLE}"), script), words);
 }
 
@@ -159,7 +159,11 @@ fn what_keeps_running_is_found() {
 #[test]
 fn an_answer_that_is_not_as_promised_is_found() {
     let more = format!("effects: []\noutput_schema: {{type: object, properties: {{n: {{type: integer}}}}}}\n{EXAMPLE}");
-    shell_fails("output_schema", (&more, "cat > /dev/null; echo '{\"n\": \"three\"}'\n"), "is not what it says ($.n: ");
+    shell_fails(
+        "output_schema",
+        (&more, "cat > /dev/null; echo '{\"n\": \"three\"}'\n"),
+        "does not match the schema ($.n: ",
+    );
 }
 
 #[test]

@@ -35,7 +35,7 @@ fn every_problem_of_a_definition_has_file_line_and_fix() {
 fn warnings_alone_are_no_failure() {
     let place = Place::new();
     put(&place, "t.yaml", "name: t\ndescription: d\ncache_ttl: 5\n");
-    let words = "t.yaml:3: warning: \"cache_ttl\" counts for nothing without \"use_cache\"; write use_cache: true\n";
+    let words = "t.yaml:3: warning: \"cache_ttl\" is ignored without \"use_cache\"; write use_cache: true\n";
     assert_eq!(check(&place, "t.yaml"), (words.to_owned(), 0));
 }
 
@@ -73,8 +73,8 @@ fn a_list_is_checked_with_the_files_it_names() {
     let (out, code) = check(&place, "conf/tools.yaml");
     assert_eq!(code, 1);
     let expected = [
-        "conf/tools.yaml:15: the environment variable HAFT_T_MISSING is not set; set HAFT_T_MISSING before haft starts, or take ${env.HAFT_T_MISSING} out",
-        "conf/tools.yaml:5: the preset \"whom\" is no argument of \"greet\"; did you mean \"who\"?",
+        "conf/tools.yaml:15: the environment variable HAFT_T_MISSING is not set; set HAFT_T_MISSING before haft starts, or remove ${env.HAFT_T_MISSING}",
+        "conf/tools.yaml:5: the preset \"whom\" is not an argument of \"greet\"; did you mean \"who\"?",
         "conf/defs/bad.yaml:3: \"lazy\" is a number, but it must be true or false; write true or false",
         "conf/tools.yaml:9: there is no file gone.yaml; yaml_path begins at the folder of this list",
         "conf/tools.yaml:11: nothing describes \"loose\"; write yaml_path: the definition of the tool",
@@ -103,8 +103,7 @@ fn a_folder_is_checked_by_what_haft_would_load_from_it() {
 
     let (out, code) = check(&place, ".haft/tools");
     assert!(
-        code == 1
-            && out.starts_with(".haft/tools/a.yaml:1: a tab indents the line behind this one; indent with blanks\n"),
+        code == 1 && out.starts_with(".haft/tools/a.yaml:1: a tab indents the next line; indent with spaces\n"),
         "{out}"
     );
     std::fs::create_dir(place.path("ws/empty")).expect("a folder can be made");

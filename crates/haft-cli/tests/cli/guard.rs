@@ -149,7 +149,7 @@ fn a_call_that_completes_a_git_repository_is_asked_about_also_with_yes() {
     ];
     for (tool, input, folder) in calls {
         let said = place.guard(&["--yes".to_owned()], &[], place.event(tool, &input).as_bytes());
-        let reason = format!("make git take {folder} for a repository");
+        let reason = format!("make git treat {folder} as a repository");
         assert!(said.out.contains("\"ask\"") && said.out.contains(&reason), "{tool} {input}: {}", said.out);
     }
     for path in ["docs/description", "near/description", "far/HEAD", "config", "src/hooks/a.ts"] {

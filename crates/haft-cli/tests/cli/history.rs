@@ -49,7 +49,7 @@ fn one_file_is_taken_back_whatever_came_after_it() {
     let said = place.haft(&["undo", "--file", "a"], "");
     assert_eq!((said.code, said.out.as_str()), (0, "Undid change set 1\n  removed a\n"), "{}", said.err);
     let said = place.haft(&["undo", "--file", "a"], "");
-    let told = "haft: nothing that could be taken back has changed a; \"haft log\" lists what was changed.\n";
+    let told = "haft: no change set that can be undone has changed a; \"haft log\" lists what was changed.\n";
     assert_eq!((said.code, said.err.as_str()), (1, told));
 }
 
@@ -163,7 +163,7 @@ fn single_hunks_are_taken_back_as_the_diff_numbers_them() {
     assert_eq!(read(), numbered(&[(20, "mine")]));
     for (hunk, told) in [("n:4", "no hunk 4"), ("other:1", "did not change other")] {
         let said = place.haft(&["undo", "1", "--hunk", hunk, "--plan"], "");
-        assert!(said.code == 1 && (said.err.contains(told) || said.err.contains("taken back already")), "{}", said.err);
+        assert!(said.code == 1 && (said.err.contains(told) || said.err.contains("already undone")), "{}", said.err);
     }
     assert_eq!(place.haft(&["undo", "1", "--hunk", "n"], "").code, 2);
 }
@@ -267,5 +267,5 @@ fn a_list_of_change_sets_has_those_of_earlier_calls_of_the_same_turn() {
     assert_eq!(sets(&records[3]), 3, "{:#}", records[3]);
     assert_eq!(records[4]["status"], "ok", "{:#}", records[4]);
     assert!(!place.path("ws/c").exists() && place.path("ws/b").exists(), "{:#}", records[4]);
-    assert!(records[5].to_string().contains("taken back"), "{:#}", records[5]);
+    assert!(records[5].to_string().contains("(undone)"), "{:#}", records[5]);
 }

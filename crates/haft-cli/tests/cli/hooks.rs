@@ -154,7 +154,7 @@ fn a_hook_behind_a_call_adds_to_its_result_and_cannot_undo_it() {
     assert!(text(&record).contains("[hook \"test\": run the tests]"), "{record}");
     let (code, record) = after("echo broken >&2; exit 7");
     assert_eq!(code, 0);
-    let note = "The hook \"test\" ended with the status 7: broken; the result is as the tool gave it.";
+    let note = "The hook \"test\" ended with the status 7: broken; the result of the tool is unchanged.";
     assert!(text(&record).starts_with("     1\tfn main() {}\n") && text(&record).contains(note), "{record}");
 }
 
@@ -163,7 +163,7 @@ fn what_a_hook_changes_is_thrown_away_and_told() {
     let place = Place::with_config(&hook("PreToolUse", "echo x > made; rm src/main.rs"));
     let (code, record) = place.read();
     assert_eq!(code, 0, "{record}");
-    assert!(text(&record).contains("made") && text(&record).contains("which was thrown away"), "{record}");
+    assert!(text(&record).contains("made") && text(&record).contains("which haft discarded"), "{record}");
     assert!(!place.path("ws/made").exists() && place.path("ws/src/main.rs").exists());
     assert_eq!(record["did"], "nothing");
 }

@@ -92,7 +92,7 @@ fn json_is_data_and_text_is_text() {
     let record = call(&with_tool(&server, "{url: 'HERE/text'}", ""), json!({}));
     assert_eq!((&record["content"], record.get("data")), (&json!("fine"), None));
     let record = call(&with_tool(&server, "{url: 'HERE/bytes'}", ""), json!({}));
-    assert_eq!(record["content"], "(image/png, 3 bytes, which are no text)");
+    assert_eq!(record["content"], "(image/png, 3 bytes, which are not text)");
     let promised =
         call(&with_tool(&server, "{url: 'HERE/json'}", "output_schema: {properties: {n: {type: string}}}"), json!({}));
     assert_eq!(promised["status"], "failed");
@@ -147,7 +147,7 @@ fn a_status_of_an_error_is_an_error_with_advice() {
     let server = Server::start();
     let gone = call(&with_tool(&server, "{url: HERE/gone}", ""), json!({}));
     assert_eq!(gone["error"]["what"], "127.0.0.1 answered with status 404 (not found): no such thing.");
-    assert_eq!(gone["error"]["next"], "check the names in the call; it is not there");
+    assert_eq!(gone["error"]["next"], "check the names in the call; the server has nothing there");
     let busy = call(&with_tool(&server, "{url: HERE/busy}", ""), json!({}));
     assert_eq!(busy["error"]["next"], "try again once, later (after 7 s)");
 }
@@ -157,7 +157,10 @@ fn redirects_stay_on_the_host() {
     let server = Server::start();
     let away = call(&with_tool(&server, "{url: HERE/away}", ""), json!({}));
     let what = away["error"]["what"].as_str().unwrap_or_default();
-    assert_eq!(what, "127.0.0.1 answered with status 302 and points to elsewhere.example, which was not asked.");
+    assert_eq!(
+        what,
+        "127.0.0.1 answered with status 302 and redirects to elsewhere.example, which haft does not follow."
+    );
     assert_eq!(call(&with_tool(&server, "{url: HERE/near}", ""), json!({}))["data"], json!({ "n": 3 }));
     assert_eq!(call(&with_tool(&server, "{url: HERE/round}", ""), json!({}))["status"], "failed");
 }
@@ -247,14 +250,17 @@ fn what_is_wrong_with_a_request_is_told_with_the_fix() {
         check(&place, "t.yaml").0
     };
     assert_eq!(told("{url: 'https://api.example.com/{id}'}"), "");
-    assert!(told("{url: 'https://{id}.example.com/'}").contains("no argument can stand in the host"));
-    assert!(told("{url: 'https://a.example:{id}/'}").contains("no argument can stand in the host"));
-    assert!(told("{url: 'https://u:p@a.example/'}").contains("is no host"));
+    assert!(told("{url: 'https://{id}.example.com/'}").contains("the host cannot contain an argument"));
+    assert!(told("{url: 'https://a.example:{id}/'}").contains("the host cannot contain an argument"));
+    assert!(told("{url: 'https://u:p@a.example/'}").contains("is not a host"));
     assert!(
-        told("{url: 'http://0x7f.1/'}").contains("is no host") && told("{url: 'http://127.1/'}").contains("is no host")
+        told("{url: 'http://0x7f.1/'}").contains("is not a host")
+            && told("{url: 'http://127.1/'}").contains("is not a host")
     );
     assert!(told("{url: 'ftp://a.example/'}").contains("does not begin with https:// or http://"));
-    assert!(told("{url: 'https://a.example/{idd}'}").contains("{idd} is no argument of the tool; did you mean {id}?"));
+    assert!(
+        told("{url: 'https://a.example/{idd}'}").contains("{idd} is not an argument of the tool; did you mean {id}?")
+    );
     assert!(told("{url: 'https://a.example/', headers: {Host: b}}").contains("\"Host\" belongs to the connection"));
     assert!(told("{url: 'https://a.example/', headers: {'a b': c}}").contains("cannot be the name of a header"));
     assert!(told("{url: 'https://a.example/', headers: {A: '${env.KEY}'}}").contains("tools.yaml (extra_kwargs)"));

@@ -56,7 +56,7 @@ fn a_file_tool_asks_each_time_before_it_changes_one_and_yes_is_no_answer() {
         "{record}"
     );
     assert_eq!(record["error"]["rule"], "protected names");
-    let words = "Tools or hooks that are trusted run that file";
+    let words = "Trusted tools or hooks run that file";
     assert!(record["error"]["what"].as_str().is_some_and(|what| what.contains(words)), "{record}");
     assert_eq!(place.text("scripts/greet.sh"), GOOD);
     assert_eq!(place.overwrites("scripts/other.sh")["status"], "ok");
@@ -98,7 +98,7 @@ fn what_a_command_turns_out_to_change_of_them_is_not_kept() {
     put(&place, "build.sh", "for f in scripts/*.sh; do echo changed >> $f; done\n");
     let record = place.runs("sh build.sh");
     assert_eq!(record["status"], "ok", "{record}");
-    let words = "Refused, because tools or hooks that are trusted run it: scripts/greet.sh.";
+    let words = "Refused, because trusted tools or hooks run it: scripts/greet.sh.";
     assert!(record["content"].as_str().is_some_and(|content| content.contains(words)), "{record}");
     assert_eq!(
         (place.text("scripts/greet.sh").as_str(), place.text("scripts/other.sh").as_str()),

@@ -78,7 +78,7 @@ fn nothing_that_is_there_is_overwritten() {
     let said = place.haft(&["new", "tool", "count", "--lang", "python"], "");
     assert_eq!(said.code, 2);
     let told =
-        "haft: nothing was written: .haft/tools/count.py: it is there already; choose another name, or remove it\n";
+        "haft: nothing was written: .haft/tools/count.py: it exists already; choose another name, or remove it\n";
     assert_eq!(said.err, told);
     assert_eq!(text(&place.path("ws/.haft/tools/count.py")), "mine");
     assert!(!place.path("ws/.haft/tools/count.yaml").exists());

@@ -124,8 +124,9 @@ fn a_file_with_a_mistake_is_not_spoken_and_every_mistake_has_its_line() {
     assert_eq!((said.code, said.err.matches("ours.toml:").count()), (2, 7), "{}", said.err);
     put(&place, "dialects/ours.toml", &mistakes);
     let expected = [
-        "dialects/ours.toml:8: {nxt} is nothing that \"error\" of [voice] can say; did you mean \"next\"?",
-        "dialects/ours.toml:8: \"error\" of [voice] has no {next}, so it would tell less than there is to tell; put {next} into it",
+        "dialects/ours.toml:8: \"error\" of [voice] cannot say {nxt}; did you mean \"next\"?",
+        "dialects/ours.toml:8: \"error\" of [voice] has no {next}, so it would leave information out; put {next} into \
+         it",
         "dialects/ours.toml:12: there is no kind of error \"mising_file\"; did you mean \"missing_file\"?",
     ];
     let (out, code) = check(&place, "dialects/ours.toml");
@@ -143,12 +144,10 @@ fn what_a_voice_may_not_leave_out_and_names_that_are_taken_are_told() {
         check(&place, &format!("dialects/{name}.toml")).0
     };
     assert_eq!(told("ours", OURS), "");
-    assert!(
-        told("nexau", OURS).contains("nexau.toml:1: haft has a dialect \"nexau\" of its own; give the file another")
-    );
+    assert!(told("nexau", OURS).contains("nexau.toml:1: haft already has a dialect \"nexau\"; give the file another"));
     assert!(
         told("ours", &OURS.replace("message = \"{what} So {next}\"", "message = \"no\""))
-            .contains("so nobody learns why")
+            .contains("so the reason is lost")
     );
     assert!(told("ours", &OURS.replace("text = \"{content}\"\nexit", "exit")).contains("so the result is lost"));
     assert!(told("ours", &OURS.replace("{err}", "")).contains("\"command\" of [voice] has no {err}"));

@@ -31,8 +31,8 @@ fn a_prompt_file_is_checked_against_its_tool() {
     let place = Place::new();
     let text = "<tool_prompt>\n<description>d</description>\n<parameters>\n<parameter name=\"patern\"/>\n<parameter name=\"path\" required=\"true\"/>\n</parameters>\n<hint/></tool_prompt>";
     put(&place, "grep_prompt.xml", text);
-    let expected = "grep_prompt.xml:7: warning: <hint> in <tool_prompt> counts for nothing; take it out\n\
-        grep_prompt.xml:4: \"patern\" is no argument of the tool; did you mean \"pattern\"?\n\
+    let expected = "grep_prompt.xml:7: warning: <hint> in <tool_prompt> is ignored; remove it\n\
+        grep_prompt.xml:4: \"patern\" is not an argument of the tool; did you mean \"pattern\"?\n\
         grep_prompt.xml:5: \"path\" may be left out; write required=\"false\"\n";
     assert_eq!(check(&place, "grep_prompt.xml"), (expected.to_owned(), 1));
 
@@ -59,6 +59,6 @@ fn a_prompt_file_is_checked_against_the_definition_beside_it() {
     put(&place, ".haft/prompts/greet_prompt.xml", &prompt("who"));
     assert_eq!(check(&place, "."), (String::new(), 0));
     put(&place, ".haft/prompts/greet_prompt.xml", &prompt("whom"));
-    let told = "./.haft/prompts/greet_prompt.xml:1: \"whom\" is no argument of the tool; did you mean \"who\"?\n";
+    let told = "./.haft/prompts/greet_prompt.xml:1: \"whom\" is not an argument of the tool; did you mean \"who\"?\n";
     assert_eq!(check(&place, "."), (told.to_owned(), 1));
 }

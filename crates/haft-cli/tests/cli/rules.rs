@@ -198,7 +198,7 @@ fn what_is_sent_is_not_said_to_be_undone() {
     let place = Place::repository();
     for command in ["git push origin main", "npm publish", "curl https://x.example/a -o a"] {
         let said = place.haft(&["rules", "explain", command], "").out.replace('\n', " ");
-        assert!(said.contains("changes to files can be undone, what is sent cannot"), "{said}");
+        assert!(said.contains("changes to files can be undone, sent data cannot"), "{said}");
     }
 }
 

@@ -654,11 +654,11 @@ fn trust_says_what_no_copy_can_cover() {
     put(&place, ".haft/config.toml", "[[hooks.PreToolUse]]\ncommand = \"sh scripts/check.sh\"\n");
     let said = place.haft(&["trust", "."], "").out;
     assert!(
-        said.contains("not covered: scripts/check.sh loads a file by a name that it puts together: do . \"$f\""),
+        said.contains("not covered: scripts/check.sh loads a file by a name that it builds: do . \"$f\""),
         "{said}"
     );
     assert!(
-        said.contains("not covered: npm, which scripts/check.sh starts, runs code of the project as it is then"),
+        said.contains("not covered: npm, which scripts/check.sh starts, runs the current code of the project"),
         "{said}"
     );
 }

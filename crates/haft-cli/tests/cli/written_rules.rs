@@ -81,7 +81,7 @@ fn a_mistake_stops_every_start_with_its_line_and_check_finds_all_of_them() {
             1,
             vec![
                 "F:1: the rule is about nothing; add one of tool, effect, program, path, host, pattern".to_owned(),
-                "F:3: \"denny\" is no decision; use \"allow\", \"ask\" or \"deny\"".to_owned(),
+                "F:3: \"denny\" is not a decision; use \"allow\", \"ask\" or \"deny\"".to_owned(),
                 "F:5: a rule has no key \"tol\"; did you mean \"tool\"?".to_owned(),
             ]
         )

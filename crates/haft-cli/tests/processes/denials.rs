@@ -29,7 +29,7 @@ fn writing_outside_the_workspace_names_the_place_and_the_grant() {
 fn a_file_that_is_hidden_is_said_to_be_hidden() {
     let _alone = alone();
     let outside = tempfile::Builder::new().prefix("haft-denied-").tempfile_in("/var/tmp").expect("it can be made");
-    let said = "/var/tmp is a private one of their own";
+    let said = "they have their own private /var/tmp";
     check(&format!("cat {}", outside.path().display()), said);
 }
 

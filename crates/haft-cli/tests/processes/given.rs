@@ -126,7 +126,7 @@ fn a_command_is_kept_to_what_was_said_of_it() {
     let ran = block_on(shop.run("echo x > a; echo y > b; cat b", said)).expect("it runs");
     let kept: Vec<String> = ran.settled.changes.iter().map(|change| change.target.to_string()).collect();
     assert_eq!((kept, ran.ended.how), (vec!["a".to_owned()], HowEnded::Exited(0)));
-    assert_eq!(ran.settled.notes, ["Not kept, because the tool had not said that it would change it: b."]);
+    assert_eq!(ran.settled.notes, ["Not kept, because the tool did not declare that it changes it: b."]);
     assert_eq!(std::fs::read_to_string(shop.at("b")).expect("it is there"), "old");
 }
 
@@ -136,7 +136,7 @@ fn where_nothing_keeps_a_command_to_what_was_said_of_it_it_does_not_run() {
     let shop = Workshop::new(Level::None, Owner::Own);
     let refused = block_on(shop.run("echo x > a", Keeps::Only([].into()))).expect_err("it is refused");
     assert_eq!(refused.kind, ErrorKind::Unavailable);
-    assert!(refused.what.contains("nothing could keep it to that here"), "{}", refused.what);
+    assert!(refused.what.contains("haft cannot enforce that here"), "{}", refused.what);
     assert!(!shop.at("a").exists());
     block_on(shop.run("echo x > a", Keeps::All)).expect("it runs");
     assert!(shop.at("a").exists());

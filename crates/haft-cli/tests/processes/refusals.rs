@@ -62,7 +62,7 @@ fn a_file_is_no_working_folder() {
         std::fs::write(house.path().join("file"), "").expect("it can be written");
         let command = Command { folder: house.path().join("file"), ..house.script("echo x > ran", 10.0) };
         let outcome = house.run_command(&command, &CancellationToken::new());
-        assert_refused(&house, &outcome, ErrorKind::NotAFolder, "is no folder");
+        assert_refused(&house, &outcome, ErrorKind::NotAFolder, "is not a folder");
     }
 }
 
@@ -136,7 +136,7 @@ fn a_level_that_could_not_be_tried_is_not_replaced_by_a_lower_one() {
     for strongest in [Level::Partial, Level::Full] {
         let house = House::with(Launcher::at(Path::new("/bin/true")), strongest);
         let outcome = house.run_command(&house.script("echo x > ran", 1.0), &CancellationToken::new());
-        assert_refused(&house, &outcome, ErrorKind::Unavailable, "could not be tried");
+        assert_refused(&house, &outcome, ErrorKind::Unavailable, "haft could not test the sandbox");
         let confinement = house.sandbox.confinement();
         assert!(confinement.untried.is_some() && confinement.missing.len() == 1, "{confinement:?}");
     }

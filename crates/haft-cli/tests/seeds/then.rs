@@ -82,7 +82,7 @@ fn means(words: &str, record: &Value, ran: &Ran) -> bool {
             let cut = content.contains(&format!("| {}...\n", "x".repeat(2_000)));
             cut && file(ran, "f.txt") == "x".repeat(2_500)
         }
-        "says nothing would change / target equals patch" => content.contains("what stands there already"),
+        "says nothing would change / target equals patch" => content.contains("new_text is there already"),
         "result = first 2500 chars + visible truncation marker + last 1000 chars" => {
             let ends = [2_500, 1_000].map(|letters| "a".repeat(letters));
             let (head, tail) = (format!("\n{}\n[…", ends[0]), format!("…]\n{}\n", ends[1]));

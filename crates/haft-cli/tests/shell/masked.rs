@@ -71,5 +71,5 @@ fn what_git_took_for_a_change_is_said() {
     let record =
         ground.bash_unread("git add -A && git -c user.name=a -c user.email=a@b commit -qm two --allow-empty", 20.0);
     let is_changed = ground.bash_unread("git log --oneline -- .env | wc -l", 20.0)["content"].to_string().contains('2');
-    assert_eq!(record["content"].to_string().contains("Git took the blank file"), is_changed, "{record:#}");
+    assert_eq!(record["content"].to_string().contains("Git treated the blank file"), is_changed, "{record:#}");
 }

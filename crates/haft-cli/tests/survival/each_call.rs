@@ -226,7 +226,7 @@ impl Ground {
                 }
                 match code {
                     Some(0) => assert_same(&self.place.tree(), &self.beginning, &what),
-                    Some(1) if fault.is_lasting() && what.contains("stands") => {}
+                    Some(1) if fault.is_lasting() && what.contains("it remains as change set") => {}
                     Some(1) => assert_same(&self.place.tree(), &self.changed, &what),
                     _ => assert!(fault == Fault::Kill, "{what}: exit {code:?}"),
                 }

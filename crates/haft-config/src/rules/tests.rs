@@ -84,7 +84,7 @@ r.toml:3: a rule has no key \"decison\"; did you mean \"decision\"?
 r.toml:4: \"reason\" has the wrong type (integer); write it in quotes
 r.toml:5: there is no tool \"writefile\"; did you mean \"write_file\"?
 r.toml:7: there is no key \"rules\" here; write rules as [[rule]]
-r.toml:15: the rule does not match its example \"git pull\"; mend the rule or the example
+r.toml:15: the rule does not match its example \"git pull\"; fix the rule or the example
 r.toml:16: \"dangerous\" has the wrong type (string); write true or false"
     );
 }

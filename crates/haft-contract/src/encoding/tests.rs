@@ -294,14 +294,14 @@ fn what_a_text_would_be_taken_for_is_told() {
     };
     assert_eq!(
         told(b"caf\xe9\nna\xefve\nfran\xe7ais d\xe9j\xe0\n", "x ÿÿÿ «þþ» ÐÐÐ"),
-        "written as windows-1252, the file would be taken for windows-1251 when it is read next"
+        "written as windows-1252, the file would be read as windows-1251 the next time"
     );
     let wide: Vec<u8> = "plain words\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
     assert_eq!(
         told(&wide, "漢字漢字漢字漢字漢字\n"),
-        "written as UTF-16LE, the file would be taken for binary data when it is read next"
+        "written as UTF-16LE, the file would be read as binary data the next time"
     );
-    assert_eq!(told(b"a", "\0"), "written as UTF-8, the file would be taken for binary data when it is read next");
+    assert_eq!(told(b"a", "\0"), "written as UTF-8, the file would be read as binary data the next time");
 }
 
 #[test]

@@ -72,7 +72,7 @@ pub(super) struct Found {
 impl Found {
     /// What is said of a command whose reading has failed: nobody knows what it does.
     pub(super) fn not_read(text: &str) -> Self {
-        let words = "make haft fail to read it, which is a mistake in haft".to_owned();
+        let words = "make haft fail to read it, which is a bug in haft".to_owned();
         Self { part: (0, text.len()), words: Arc::from([]), does: Does::Danger(Danger::HiddenCode, words) }
     }
 }

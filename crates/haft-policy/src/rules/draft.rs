@@ -137,7 +137,7 @@ impl Draft {
             Some("ask") => return Some(Decision::Ask),
             Some("deny") => return Some(Decision::Deny),
             Some(other) => {
-                let problem = format!("\"{other}\" is no decision");
+                let problem = format!("\"{other}\" is not a decision");
                 problems.push(Problem::of("decision", problem, "use \"allow\", \"ask\" or \"deny\""));
             }
             None => problems.push(Problem::of(
@@ -153,7 +153,7 @@ impl Draft {
     fn check_keys(&self, decision: Option<Decision>, problems: &mut Vec<Problem>) {
         let is_missing = |text: &Option<String>| text.as_deref().is_none_or(|text| text.trim().is_empty());
         if decision != Some(Decision::Allow) && is_missing(&self.reason) {
-            let fix = "add reason = \"…\": whoever is refused reads it";
+            let fix = "add reason = \"…\": haft shows it with the refusal";
             problems.push(Problem::of("reason", "the rule has no reason", fix));
         }
         if self.dangerous == Some(true) && decision.is_some_and(|decision| decision != Decision::Ask) {
@@ -196,7 +196,7 @@ impl Draft {
             problems.push(Problem::of("flags", "the list of flags is empty", "name one, or remove the line"));
         }
         let flag = |text: &String| {
-            let problem = || Problem::of("flags", format!("\"{text}\" is no flag"), "write it with its dashes");
+            let problem = || Problem::of("flags", format!("\"{text}\" is not a flag"), "write it with its dashes");
             FlagPattern::new(text).ok_or_else(problem)
         };
         self.flags.iter().flatten().filter_map(|text| noted(flag(text), problems)).collect()
@@ -214,7 +214,7 @@ impl Draft {
             add("flags", "flags without a program say too little".into(), "add program = \"…\"");
         }
         if about.path.is_some() && about.host.is_some() {
-            add("host", "nothing touches a path and a host at once".into(), "make two rules of it");
+            add("host", "nothing touches both a path and a host".into(), "make two rules of it");
         }
         if let Some(sort) = about.effect {
             let name = sort.name();
@@ -334,7 +334,7 @@ fn of_failure(failure: Failure) -> Problem {
         Failure::NotMatched(_) => "matches",
         Failure::Matched(_) => "not_matches",
     };
-    Problem::of(key, format!("the rule {failure}"), "mend the rule or the example")
+    Problem::of(key, format!("the rule {failure}"), "fix the rule or the example")
 }
 
 fn of_beyond(command: &String) -> Problem {

@@ -236,7 +236,7 @@ fn check_text(text: &str) -> Result<(), (String, String)> {
             wrong("variables are not read in rules", "write the path; \"~/\" is your home")
         }
         text if text.contains('{') && text.contains(',') && text.contains('}') => {
-            wrong("braces are letters in a path", "make one rule of each, or use \"*\"")
+            wrong("braces are plain characters in a path", "make one rule of each, or use \"*\"")
         }
         _ => Ok(()),
     }
@@ -455,7 +455,7 @@ mod tests {
             ("notes.txt ", "the path begins or ends with a blank"),
             ("~root/x", "the home of another user is not known"),
             ("$HOME/x", "variables are not read in rules"),
-            ("notes.{txt,md}", "braces are letters in a path"),
+            ("notes.{txt,md}", "braces are plain characters in a path"),
             ("[z-a].txt", "letters in brackets that can never match"),
         ] {
             let told = PathPattern::new(pattern, &roots()).expect_err("it is wrong").0;

@@ -309,14 +309,14 @@ fn a_rule_that_can_never_hold_is_told_with_the_fix() {
     let told = |draft: Draft| checked(&draft).expect_err("it is wrong").join("\n");
     let cases = [
         (Draft::default(), "decision: the rule has no decision"),
-        (draft("forbid"), "decision: \"forbid\" is no decision; use \"allow\", \"ask\" or \"deny\""),
+        (draft("forbid"), "decision: \"forbid\" is not a decision; use \"allow\", \"ask\" or \"deny\""),
         (draft("deny"), "rule: the rule is about nothing"),
         (Draft { tool: some("writefile"), ..draft("deny") }, "did you mean \"write_file\"?"),
         (Draft { effect: some("netwrk"), ..draft("deny") }, "did you mean \"network\"? There are read, read-secret"),
         (Draft { program: some("  "), ..draft("deny") }, "program: the program is blank"),
         (Draft { program: some("git"), ..draft("deny") }, "matches: a rule about commands needs an example"),
         (Draft { flags: Some(vec!["-f".into()]), ..draft("deny") }, "flags: flags without a program say too little"),
-        (Draft { path: some("a"), host: some("b"), ..draft("deny") }, "host: nothing touches a path and a host"),
+        (Draft { path: some("a"), host: some("b"), ..draft("deny") }, "host: nothing touches both a path and a host"),
         (Draft { path: some("a"), effect: some("network"), ..draft("deny") }, "\"network\" touches no path"),
         (Draft { host: some("https://a.b/c"), ..draft("deny") }, "leave out scheme, user, port and path"),
         (Draft { effect: some("gain-rights"), ..draft("allow") }, "no rule can allow the effect \"gain-rights\""),
@@ -361,7 +361,7 @@ fn a_rule_about_what_a_tool_never_does_is_told_with_the_fix() {
     );
     assert_eq!(
         told(program("write_*")),
-        ["matches: the rule does not match its example \"git status\"; mend the rule or the example"]
+        ["matches: the rule does not match its example \"git status\"; fix the rule or the example"]
     );
     let can_match = [program("bash"), program("b*"), effect("write_file", "read"), effect("bash", "read-outside")];
     can_match.iter().for_each(|draft| _ = rule(draft));
@@ -379,8 +379,8 @@ fn examples_that_fail_are_told() {
     assert_eq!(
         told,
         [
-            "matches: the rule does not match its example \"git pull\"; mend the rule or the example",
-            "not_matches: the rule matches \"git -C x push\", which it must not; mend the rule or the example",
+            "matches: the rule does not match its example \"git pull\"; fix the rule or the example",
+            "not_matches: the rule matches \"git -C x push\", which it must not; fix the rule or the example",
         ]
     );
 }

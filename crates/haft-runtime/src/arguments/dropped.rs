@@ -24,7 +24,7 @@ pub fn drop_unknown(value: &mut Value, schema: &Value) -> Vec<String> {
         std::mem::take(entries).into_iter().partition(|(key, _)| known.contains_key(key));
     *entries = kept;
     let told = |(key, value): (&String, &Value)| {
-        format!("{}: {} is no argument of this tool and was left out", key_path("$", key), shown(value))
+        format!("{}: {} is not an argument of this tool and was left out", key_path("$", key), shown(value))
     };
     dropped.iter().map(told).collect()
 }
@@ -41,7 +41,7 @@ mod tests {
         let told = drop_unknown(&mut value, &schema);
         assert_eq!(
             (value, told),
-            (json!({ "a": 1 }), vec!["$.colour: \"red\" is no argument of this tool and was left out".to_owned()])
+            (json!({ "a": 1 }), vec!["$.colour: \"red\" is not an argument of this tool and was left out".to_owned()])
         );
         let open = json!({ "type": "object", "properties": { "a": {} } });
         assert!(drop_unknown(&mut json!({ "b": 1 }), &open).is_empty());

@@ -69,7 +69,7 @@ fn with_unit(text: &str) -> Option<f64> {
 }
 
 fn no_time(name: &str, given: &Value) -> String {
-    format!("$.{name}: {} is no number; left out, so the default holds", shown(given))
+    format!("$.{name}: {} is not a number; left out, so the default applies", shown(given))
 }
 
 fn number_in(given: &Value) -> Option<f64> {
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn what_is_no_time_is_left_out_and_that_is_told() {
-        let told = "$.timeout: \"abc\" is no number; left out, so the default holds";
+        let told = "$.timeout: \"abc\" is not a number; left out, so the default applies";
         assert_eq!(read(json!({ "timeout": "abc" })), (json!({}), told.to_owned()));
         assert_eq!(read(json!({ "timeout_ms": [1] })).0, json!({}));
     }

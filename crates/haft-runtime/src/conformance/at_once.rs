@@ -25,20 +25,20 @@ pub(super) async fn parallel(bench: &Bench<'_>, good: &Good) -> Finding {
         }
         let arguments = shown(arguments);
         if let Some(error) = result.error.as_ref().filter(|_| result.status != alone.status) {
-            let what = format!("{AT_ONCE} calls at once: {arguments} fails: {}", error.what);
+            let what = format!("{AT_ONCE} parallel calls: {arguments} fails: {}", error.what);
             return Finding::failed(Check::Parallel, what, fix);
         }
         if is_steady && !is_same(alone, result) {
-            let what = format!("{AT_ONCE} calls at once: {arguments} is answered otherwise than alone");
+            let what = format!("{AT_ONCE} parallel calls: {arguments} gets another answer than alone");
             return Finding::failed(Check::Parallel, what, fix);
         }
     }
     let what = match (is_steady, alone.len()) {
         (false, _) => {
-            format!("{AT_ONCE} calls at once worked; its answers differ from call to call, so they were not compared")
+            format!("{AT_ONCE} parallel calls worked; its answers differ from call to call, so they were not compared")
         }
-        (true, 1) => format!("{AT_ONCE} calls at once were answered as one alone"),
-        (true, many) => format!("{AT_ONCE} calls at once, {many} of them different, were answered as alone"),
+        (true, 1) => format!("{AT_ONCE} parallel calls got the same answer as one alone"),
+        (true, many) => format!("{AT_ONCE} parallel calls, {many} of them different, got the same answers as alone"),
     };
     Finding::passed(Check::Parallel, what)
 }

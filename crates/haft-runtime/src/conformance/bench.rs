@@ -152,7 +152,8 @@ impl<'a> Bench<'a> {
 
     /// Opens a session that knows of no other call.
     pub(super) fn session(&self) -> Session {
-        let approver = YesToOrdinary::or_ask(Nobody::there("it is not tried what needs more than an ordinary yes"));
+        let approver =
+            YesToOrdinary::or_ask(Nobody::there("the check does not try a call that needs more than an ordinary yes"));
         let session = self.subject.runtime.session("check", approver).with_keeping(Keeping::Off);
         session.set_mode(self.subject.mode);
         session
@@ -181,7 +182,7 @@ fn broken(example: &Example, result: &ToolResult) -> Option<(String, String)> {
     }
 }
 
-const MEND: &str = "mend the tool or the example";
+const MEND: &str = "fix the tool or the example";
 
 /// Returns whether two calls were answered alike.
 pub(super) fn is_same(one: &ToolResult, other: &ToolResult) -> bool {

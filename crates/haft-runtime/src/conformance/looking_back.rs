@@ -50,13 +50,13 @@ fn long_answer(bench: &Bench<'_>, answered: &[Arc<Answered>]) -> Finding {
 fn effects(bench: &Bench<'_>, answered: &[Arc<Answered>]) -> Finding {
     let check = Check::Effects;
     if !bench.subject.declares {
-        let what = "it does not say what it touches, so every call of it is asked about";
+        let what = "it does not declare what it touches, so haft asks about every call of it";
         return Finding::skipped(check, what).with_fix("write effects: […], or effects: [] if it only computes");
     }
     match answered.iter().find(|one| !one.result.undeclared.is_empty()) {
         Some(one) => {
             let (changed, arguments) = (one.result.undeclared.join(", "), shown(&one.arguments));
-            let what = format!("{arguments} changes {changed}, which \"effects\" does not say; it was thrown away");
+            let what = format!("{arguments} changes {changed}, which \"effects\" does not declare; haft discarded it");
             Finding::failed(check, what, "write it into \"effects\" as change: …, or do not change it")
         }
         None => Finding::passed(check, "nothing was changed that it does not declare"),
@@ -82,7 +82,7 @@ fn output_schema(bench: &Bench<'_>, answered: &[Arc<Answered>]) -> Finding {
     let Some(promise) = bench.subject.promise else { return Finding::skipped(check, "it promises none") };
     let checker = match Checker::new(promise) {
         Ok(checker) => checker,
-        Err(why) => return Finding::failed(check, format!("it cannot be used: {why}"), "mend \"output_schema\""),
+        Err(why) => return Finding::failed(check, format!("it cannot be used: {why}"), "fix \"output_schema\""),
     };
     let answers: Vec<&Arc<Answered>> = answered.iter().filter(|one| one.result.status == Status::Ok).collect();
     for one in &answers {
@@ -91,11 +91,11 @@ fn output_schema(bench: &Bench<'_>, answered: &[Arc<Answered>]) -> Finding {
                 .first()
                 .map(|fault| format!(" ({}: wanted is {})", fault.path, fault.expected))
                 .unwrap_or_default();
-            let what = format!("the answer of {} is not what it says{fault}", shown(&one.arguments));
-            return Finding::failed(check, what, "mend the tool or \"output_schema\"");
+            let what = format!("the answer of {} does not match the schema{fault}", shown(&one.arguments));
+            return Finding::failed(check, what, "fix the tool or \"output_schema\"");
         }
     }
-    Finding::passed(check, format!("{} answers are what it says", answers.len()))
+    Finding::passed(check, format!("{} answers match the schema", answers.len()))
 }
 
 fn secrets(answered: &[Arc<Answered>]) -> Finding {

@@ -45,7 +45,7 @@ pub(super) async fn time_limit(bench: &Bench<'_>, good: &Good) -> Finding {
         Status::Ok => Finding::passed(Check::TimeLimit, format!("it was done within {limit_ms:.1} ms")),
         Status::Failed | Status::Refused | Status::Cancelled => Finding::failed(
             Check::TimeLimit,
-            format!("with {limit_ms:.1} ms it fails otherwise: {}", told(&result)),
+            format!("with {limit_ms:.1} ms it fails in another way: {}", told(&result)),
             fix,
         ),
     }
@@ -83,7 +83,7 @@ pub(super) async fn cancel(bench: &Bench<'_>, good: &Good) -> Finding {
             format!("it was stopped in the middle, within {} ms", took.as_millis().max(1)),
         ),
         (Status::Ok, _) => Finding::passed(Check::Cancel, "it was done before it could be stopped"),
-        _ => Finding::failed(Check::Cancel, format!("told to stop, it says: {}", told(&result)), "mend the tool"),
+        _ => Finding::failed(Check::Cancel, format!("when stopped, it says: {}", told(&result)), "fix the tool"),
     }
 }
 

@@ -14,7 +14,7 @@ const CHECK: Check = Check::WrongArguments;
 pub(super) async fn check(bench: &Bench<'_>, good: Option<&Good>) -> Finding {
     let schema = bench.schema();
     let Ok(checker) = Checker::new(&schema) else {
-        return Finding::failed(CHECK, "its schema cannot be used", "mend \"input_schema\"");
+        return Finding::failed(CHECK, "its schema cannot be used", "fix \"input_schema\"");
     };
     let right = good.map_or_else(|| minimal_example(&schema), |good| good.arguments.clone());
     let right = right.as_object().cloned().unwrap_or_default();
@@ -80,7 +80,7 @@ fn not_refused(result: &ToolResult) -> Option<String> {
         None if !result.repairs.is_empty() || !result.warnings.is_empty() => None,
         None => Some("does not fit the schema and is called all the same".to_owned()),
         Some(error) if error.kind != ErrorKind::BadArguments => {
-            Some(format!("does not fit the schema, but fails otherwise: {}", error.what))
+            Some(format!("does not fit the schema, but fails in another way: {}", error.what))
         }
         Some(_) if result.did != Did::Nothing => Some("is refused after something was done".to_owned()),
         Some(error) if error.next.to_string().trim().is_empty() => Some("is refused without a next step".to_owned()),

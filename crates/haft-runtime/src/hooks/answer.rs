@@ -84,7 +84,9 @@ impl Answer {
             Some("deny" | "block") => Ok(Before::Refuse(words(reason))),
             Some("ask") => Ok(Before::Ask { why: words(reason), arguments }),
             None | Some("allow" | "approve" | "defer") => Ok(arguments.map_or(Before::Pass, Before::Rewrite)),
-            Some(other) => Err(format!("gave the decision {other:?}, where there are \"deny\", \"ask\" and \"allow\"")),
+            Some(other) => {
+                Err(format!("gave the decision {other:?}; the decisions are \"deny\", \"ask\" and \"allow\""))
+            }
         }
     }
 
@@ -94,7 +96,7 @@ impl Answer {
         let blocks = match self.decision.as_deref() {
             Some("block" | "deny") => true,
             None | Some("allow" | "approve") => false,
-            Some(other) => return Err(format!("gave the decision {other:?}, where there is only \"block\"")),
+            Some(other) => return Err(format!("gave the decision {other:?}; the only decision is \"block\"")),
         };
         let stops = self.r#continue == Some(false);
         let context = [

@@ -160,7 +160,7 @@ impl CommandHook {
         if let Some(holds) = self.holds.clone() {
             // It reads files, however large.
             let holds = tokio::task::spawn_blocking(move || holds()).await;
-            let holds = holds.unwrap_or_else(|_| Err("it cannot be found out whether it is trusted".to_owned()));
+            let holds = holds.unwrap_or_else(|_| Err("haft cannot check whether it is trusted".to_owned()));
             trusted = holds.map_err(|why| format!("is not run, because {why}"))?;
         }
         let workspace = workspace(cx)?;
@@ -316,7 +316,7 @@ impl Hook for CommandHook {
                 When::PostToolUse => match self.told(call, output.clone(), cx).await {
                     Ok(output) => output,
                     Err(how) => {
-                        cx.warn(&format!("{how}; the result is as the tool gave it."));
+                        cx.warn(&format!("{how}; the result of the tool is unchanged."));
                         output
                     }
                 },
@@ -340,5 +340,5 @@ fn changes(settled: &Settled) -> Option<String> {
     if all > MOST_NAMED {
         named.push(format!("{} more", all - MOST_NAMED));
     }
-    Some(format!("changed {}, which was thrown away: hooks change nothing.", named.join(", ")))
+    Some(format!("changed {}, which haft discarded: hooks cannot change files.", named.join(", ")))
 }

@@ -196,13 +196,13 @@ fn declined(note: Option<&str>, ruling: &Ruling) -> ToolError {
 
 fn unanswered(how: &str, request: &ApprovalRequest) -> ToolError {
     let ruling = &request.ruling;
-    let what = format!("The rule \"{}\" asks first, and nobody is there to answer. {}", ruling.rule, ruling.reason);
+    let what = format!("The rule \"{}\" asks first, and there is no one to ask. {}", ruling.rule, ruling.reason);
     let mut error = ToolError::new(ErrorKind::NeedsApproval, what, Next::AskUser(how.to_owned())).by_rule(&ruling.rule);
     error.about.yes_allows = ruling.class == Class::Ordinary;
     match &request.rule_to_paste {
         // It is for the person: no tool can write there.
         Some(rule) => error
-            .with_detail(format!("to allow it for ever, put this into rules.toml:\n{}", rule.trim_end()))
+            .with_detail(format!("to always allow it, add this to rules.toml:\n{}", rule.trim_end()))
             .recover_with(Recovery::Text(rule.clone())),
         None => error,
     }

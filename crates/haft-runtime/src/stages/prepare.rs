@@ -164,7 +164,7 @@ pub(crate) fn describe(dialect: Option<&dyn Dialect>, entry: &Entry, faults: &[F
 
 fn mended(faults: &[Fault], call: &str) -> Next {
     let paths: Vec<&str> = faults.iter().map(|fault| fault.path.as_str()).collect();
-    Next::FixArguments(format!("mend {}; a call that fits: {call}", paths.join(", ")))
+    Next::FixArguments(format!("fix {}; a call that fits: {call}", paths.join(", ")))
 }
 
 /// One fault as a sentence; one that ends in a question has its mark already.

@@ -39,7 +39,7 @@ async fn a_write_outside_the_workspace_is_refused_before_anyone_is_asked() {
 async fn a_change_that_nobody_answers_for_is_refused_with_the_way_to_allow_it() {
     let scene = Scene::new().tool(Put);
     snapshot!(put(&scene).await, @r#"
-    refused at authorize (needs_approval): The rule "changes" asks first, and nobody is there to answer. It would create b.rs.
+    refused at authorize (needs_approval): The rule "changes" asks first, and there is no one to ask. It would create b.rs.
     next: allow it in the test
     did: nothing
     "#);

@@ -37,12 +37,12 @@ async fn an_error_names_tool_path_expected_received_and_a_call_that_fits() {
     failed at prepare (bad_arguments): add: $.b: expected the property "b" (a whole number), received nothing.
     add: $.a: expected a whole number, received "one".
     add: $.c: expected only the properties "a", "b", received 2; the property "b" is missing; if "c" is meant for it, send it under that name.
-    next: mend $.b, $.a, $.c; a call that fits: add({"a":1,"b":2})
+    next: fix $.b, $.a, $.c; a call that fits: add({"a":1,"b":2})
     did: nothing
     "#);
     snapshot!(scene.told("read_file", json!({ "path": "x", "offset": -1 })).await, @r#"
     failed at prepare (bad_arguments): read_file: $.offset: expected a whole number of at least 1, received -1.
-    next: mend $.offset; a call that fits: read_file({"path":"x"})
+    next: fix $.offset; a call that fits: read_file({"path":"x"})
     did: nothing
     "#);
 }

@@ -105,12 +105,12 @@ async fn after_the_turn_was_stopped_new_calls_of_it_do_not_begin() {
 async fn a_tool_that_panics_is_one_failed_result() {
     let scene = Scene::new().tool(Misbehave);
     snapshot!(scene.told("misbehave", json!({ "how": "panic_in_plan" })).await, @r#"
-    failed at line_up (bug): The tool "misbehave" broke down: planned to panic.
+    failed at line_up (bug): The tool "misbehave" crashed: planned to panic.
     next: tell the user that this tool has a defect
     did: nothing
     "#);
     snapshot!(scene.told("misbehave", json!({ "how": "panic_in_run" })).await, @r#"
-    failed at execute (bug): The tool "misbehave" broke down: kaput.
+    failed at execute (bug): The tool "misbehave" crashed: kaput.
     next: tell the user that this tool has a defect
     did: nothing
     "#);

@@ -70,12 +70,12 @@ async fn a_tool_is_shown_in_other_words_and_judged_by_what_is_shown() {
 #[tokio::test]
 async fn words_for_other_arguments_are_refused() {
     let more = in_other_words(|schema| schema["properties"]["c"] = json!({ "type": "string" }));
-    snapshot!(problem(tools().worded("add", more)).await, @r#"toolset "numbers": the words for "add" have the argument "c" otherwise than the tool; make them from what is shown of the tool, before presets"#);
+    snapshot!(problem(tools().worded("add", more)).await, @r#"toolset "numbers": the description of "add" has the argument "c" in another form than the tool; make it from the tool as it is shown, before presets"#);
     let less = in_other_words(|schema| schema["required"] = json!(["a"]));
-    snapshot!(problem(tools().worded("add", less)).await, @r#"toolset "numbers": the words for "add" have the argument "b" otherwise than the tool; make them from what is shown of the tool, before presets"#);
+    snapshot!(problem(tools().worded("add", less)).await, @r#"toolset "numbers": the description of "add" has the argument "b" in another form than the tool; make it from the tool as it is shown, before presets"#);
     let same = || in_other_words(|_| {});
     let hidden = tools().preset("add", Preset::Fixed(preset(json!({ "b": 1 })))).worded("add", same());
-    assert!(problem(hidden).await.contains("the argument \"b\" otherwise"));
+    assert!(problem(hidden).await.contains("the argument \"b\" in another form"));
     let before = tools().worded("add", same()).preset("add", Preset::Fixed(preset(json!({ "b": 1 }))));
     assert_eq!(names(before).await, Ok(vec!["add".into(), "put".into()]));
     assert!(problem(tools().worded("ad", same())).await.contains("did you mean \"add\"?"));
@@ -132,7 +132,7 @@ async fn a_default_preset_is_shown_and_a_fixed_one_hidden() {
 
 #[tokio::test]
 async fn a_preset_must_name_an_argument_and_fit_it() {
-    snapshot!(problem(tools().preset("put", Preset::Fixed(preset(json!({ "pth": "x" }))))).await, @r#"toolset "numbers": the preset "pth" is no argument of "put"; did you mean "path"?"#);
+    snapshot!(problem(tools().preset("put", Preset::Fixed(preset(json!({ "pth": "x" }))))).await, @r#"toolset "numbers": the preset "pth" is not an argument of "put"; did you mean "path"?"#);
     snapshot!(problem(tools().preset("add", Preset::Default(preset(json!({ "a": "x" }))))).await, @r#"toolset "numbers": the preset "a" of "add" does not fit; give a whole number"#);
 }
 

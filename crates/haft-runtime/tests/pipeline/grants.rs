@@ -133,7 +133,7 @@ async fn where_commands_are_not_contained_even_creating_is_asked_and_no_wide_gra
     let places = [
         (
             ScriptedCommand::default().with_network(),
-            "full sandbox, with the network, to any host, changes to files can be undone, what is sent cannot",
+            "full sandbox, with the network, to any host, changes to files can be undone, sent data cannot",
         ),
         (ScriptedCommand::default().uncovered("a mount"), "full sandbox, no network, cannot be undone: a mount"),
         (ScriptedCommand::default().where_reached(Level::Partial), "partial sandbox, no network, cannot be undone"),
@@ -159,8 +159,8 @@ async fn a_command_that_nobody_was_asked_about_is_not_run_without_a_layer() {
     let commands = Commands::on(command, [Verdict::AllowOnce]);
     commands.scene.session().grant(GrantScope::Contained);
     snapshot!(commands.run("make").await, @"
-    refused at execute (needs_approval): What the command changes could not be taken back: the kernel refuses layers here. It was not run.
-    next: call it again: now that this is known, the user is asked
+    refused at execute (needs_approval): The changes of this command could not be undone: the kernel refuses layers here. The command was not run.
+    next: call it again: haft now knows this and asks the user
     did: nothing
     ");
     assert!(commands.run("touch new").await.starts_with("refused at execute (needs_approval)"));
@@ -174,7 +174,10 @@ async fn a_yes_to_what_can_be_undone_is_none_to_running_without_a_layer() {
     for verdict in [Verdict::AllowOnce, Verdict::AllowFor(GrantScope::Contained)] {
         let commands = Commands::on(command.clone(), [verdict]);
         let told = commands.run("make").await;
-        assert!(told.starts_with("refused at execute (needs_approval): What the command changes could not"), "{told}");
+        assert!(
+            told.starts_with("refused at execute (needs_approval): The changes of this command could not"),
+            "{told}"
+        );
         assert!(commands.ran().is_empty());
     }
     let known = ScriptedCommand::default().uncovered("the kernel refuses layers here");

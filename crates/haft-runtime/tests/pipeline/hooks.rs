@@ -110,8 +110,8 @@ async fn an_after_hook_that_crashes_leaves_the_result_and_a_note() {
     let scene = Scene::new().hook(after("shaky", |_| panic!("oops")));
     snapshot!(added(scene).await, @r#"
     ok: 3
-    [note: The hook "shaky" crashed; the result is as the tool gave it.]
-    note: The hook "shaky" crashed; the result is as the tool gave it.
+    [note: The hook "shaky" crashed; the result of the tool is unchanged.]
+    note: The hook "shaky" crashed; the result of the tool is unchanged.
     did: nothing
     "#);
 }
@@ -161,7 +161,7 @@ async fn a_hook_cannot_allow_what_a_rule_asks_about() {
 async fn a_hook_may_want_somebody_to_be_asked_about_what_rules_allow() {
     let asks = |_: &HookedCall| Before::Ask { why: "Sums are delicate.".into(), arguments: None };
     snapshot!(added(Scene::new().hook(before("careful", asks))).await, @r#"
-    refused at authorize (needs_approval): The rule "hook:careful" asks first, and nobody is there to answer. Sums are delicate.
+    refused at authorize (needs_approval): The rule "hook:careful" asks first, and there is no one to ask. Sums are delicate.
     next: allow it in the test
     did: nothing
     "#);

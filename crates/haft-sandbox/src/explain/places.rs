@@ -35,8 +35,8 @@ const PRIVATE: [(&str, &str); 6] = [
     ("/var/tmp", "/var/tmp"),
     ("/run", "/run"),
     ("/dev/shm", "/dev/shm"),
-    ("/home", "the home"),
-    ("/root", "the home"),
+    ("/home", "home"),
+    ("/root", "home"),
 ];
 /// Folders that nobody would make a part of a workspace.
 const SYSTEM: [&str; 11] =
@@ -142,7 +142,7 @@ fn place_of(scene: &Scene<'_>, path: &Path) -> Where {
         return Where::Outside;
     }
     if path.starts_with(&settings.home) {
-        return Where::Hidden("the home");
+        return Where::Hidden("home");
     }
     let private = PRIVATE.iter().find(|(folder, _)| path.starts_with(folder));
     private.map_or(Where::Outside, |(_, name)| Where::Hidden(name))

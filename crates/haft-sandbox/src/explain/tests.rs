@@ -105,7 +105,10 @@ fn what_is_not_visible_is_named_with_the_setting_and_nobody_looks_whether_it_exi
     let path = outside.path().display().to_string();
     for path in [path.clone(), format!("{path}-missing")] {
         let line = format!("cat: {path}: No such file or directory");
-        check(&line, &format!("If {path} exists outside, it is not visible to commands: /tmp is a private one"));
+        check(
+            &line,
+            &format!("If {path} exists outside, it is not visible to commands: they have their own private /tmp."),
+        );
         check(&line, &format!("readable = [\"{path}\"] under [sandbox] in config.toml."));
         assert!(!explained(Level::Full, HowEnded::Exited(1), "", &line)[0].contains("--add-dir"));
     }

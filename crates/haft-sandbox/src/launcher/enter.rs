@@ -182,7 +182,7 @@ pub(crate) fn fully(
     socket: Option<OwnedFd>,
 ) -> Result<Entered, NotEntered> {
     let given = sources::given(&visible.roots, descriptors).map_err(|error| match error.raw_os_error() {
-        Some(libc::EXDEV) => NotEntered::NoLayer("the two folders for the changes do not lie side by side".into()),
+        Some(libc::EXDEV) => NotEntered::NoLayer("the two folders for the changes are not side by side".into()),
         _ => NotEntered::Passing(format!("The descriptors of the workspace are missing: {error}.")),
     })?;
     let places = places::plan(visible, orders.network);
@@ -302,7 +302,7 @@ impl<T, E: Into<std::io::Error>> OrMissing<T> for Result<T, E> {
     fn or_missing(self, what: &str) -> Result<T, NotEntered> {
         self.map_err(|error| {
             let error = error.into();
-            let said = format!("{what} cannot be had: {error}.");
+            let said = format!("{what} is not possible: {error}.");
             if may_pass(&error) { NotEntered::Passing(said) } else { NotEntered::Missing(said) }
         })
     }

@@ -112,12 +112,12 @@ impl Keeper {
 
     fn shut(&mut self, worker: i32) -> GroundReport {
         let Some(left_behind) = self.end_others(worker) else {
-            return GroundReport::Held("what it has started does not end although it was killed".into());
+            return GroundReport::Held("processes that it started do not end although they were killed".into());
         };
         match self.kept.grounds.as_ref().map(Grounds::shut) {
             Some(Err(error)) => GroundReport::Held(match error.raw_os_error() {
                 Some(libc::EBUSY) => "it keeps a file of the workspace open for writing".into(),
-                _ => format!("its workspace cannot be taken away: {error}"),
+                _ => format!("its workspace cannot be unmounted: {error}"),
             }),
             None | Some(Ok(())) => GroundReport::Left(left_behind),
         }

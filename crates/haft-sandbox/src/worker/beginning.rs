@@ -142,7 +142,7 @@ fn begin(launchers: &Launchers, orders: &Orders, descriptors: Vec<OwnedFd>, wake
             break broken("ended before it ran anything");
         }
         if wake.wish() != Wish::GoOn || Instant::now() >= until {
-            break broken("did not do what it was told in time");
+            break broken("did not carry out its orders in time");
         }
     };
     Life { started, mark: None, _private: None }.end();

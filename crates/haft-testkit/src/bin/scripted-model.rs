@@ -26,8 +26,8 @@ const USAGE: &str = "\
 usage: scripted-model SCRIPT.yaml [PORT]
 
 Answers on loopback as the script says, in the forms of anthropic, responses, chat and gemini, and prints the address of
-each. Without PORT a free one is taken. Ctrl-C or SIGTERM ends it: with status 0 when every turn was told and every
-request fitted, with 1 and the reasons when not, with 2 when the script or the port is wrong.
+each. Without PORT it takes a free one. Ctrl-C or SIGTERM ends it: with status 0 when every turn was used and every
+request matched, with 1 and the reasons when not, with 2 when the script or the port is wrong.
 
 A script:
 
@@ -52,9 +52,9 @@ fn run() -> Result<ExitCode, String> {
         [file] => (file, 0),
         [file, port] => {
             let number = port.parse::<u16>();
-            (file, number.map_err(|_| format!("{port:?} is no port; say a number up to 65535, or none at all"))?)
+            (file, number.map_err(|_| format!("{port:?} is not a port; give a number up to 65535, or none"))?)
         }
-        _ => return Err("say which script, and after it a port or nothing; see --help".into()),
+        _ => return Err("name a script, then a port or nothing; see --help".into()),
     };
     let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
     let script = Script::from_yaml(&text).map_err(|error| format!("{file}: {error}"))?;
@@ -71,9 +71,9 @@ fn run() -> Result<ExitCode, String> {
 /// Waits until somebody ends this program, from a terminal or from a test.
 fn wait_for_the_end() -> Result<(), String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
-    let runtime = runtime.map_err(|error| format!("signals cannot be heard: {error}"))?;
+    let runtime = runtime.map_err(|error| format!("cannot listen for signals: {error}"))?;
     runtime.block_on(async {
-        let told = |error: std::io::Error| format!("signals cannot be heard: {error}");
+        let told = |error: std::io::Error| format!("cannot listen for signals: {error}");
         let mut interrupt = signal(SignalKind::interrupt()).map_err(told)?;
         let mut terminate = signal(SignalKind::terminate()).map_err(told)?;
         tokio::select! {
@@ -90,7 +90,7 @@ fn judge(model: &ScriptedModel) -> ExitCode {
         eprintln!("{misfit}");
     }
     if left > 0 {
-        eprintln!("turns that nobody asked for: {left}");
+        eprintln!("turns that were not used: {left}");
     }
     println!("{} requests", model.requests().len());
     if misfits.is_empty() && left == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }

@@ -179,7 +179,7 @@ fn read_user(conversation: &mut Conversation, content: &Value) -> Result<(), Str
                 conversation.add_result(Came { id, name: None, text: plain_text(&block["content"]) });
             }
             Some("tool_result") => {
-                return Err(format!("content.{index}: a `tool_result` must stand before every other block"));
+                return Err(format!("content.{index}: a `tool_result` must come before every other block"));
             }
             Some("text") => texts.push_str(text_of(index, block)?),
             Some("image" | "document") => texts.push_str("[not text]"),

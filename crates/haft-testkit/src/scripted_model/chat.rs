@@ -171,7 +171,7 @@ fn read_message(conversation: &mut Conversation, message: &Value) -> Result<(), 
             }
             conversation.add_result(Came { id, name: None, text });
         }
-        _ => return Err("its role is none".into()),
+        _ => return Err("its role is unknown".into()),
     }
     Ok(())
 }

@@ -27,7 +27,7 @@ impl Tongue for Gemini {
                 let read = match content["role"].as_str() {
                     Some("model") => read_model(&mut conversation, part),
                     Some("user") | None => read_user(&mut conversation, part),
-                    Some(role) => Err(format!("the role {role:?} is none; valid are user and model")),
+                    Some(role) => Err(format!("the role {role:?} is unknown; valid are user and model")),
                 };
                 read.map_err(|what| format!("contents[{number}].parts[{index}]: {what}"))?;
             }

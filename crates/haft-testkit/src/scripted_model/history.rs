@@ -14,7 +14,7 @@ impl Conversation {
         match self.said.first() {
             Some(Said::User(_)) => {}
             Some(Said::Model(..) | Said::Results(_)) => faults.push("the first to speak is not the user".into()),
-            None => faults.push("nobody said anything".into()),
+            None => faults.push("there is no message".into()),
         }
         let mut ids = BTreeSet::new();
         let mut open: Vec<&Made> = Vec::new();
@@ -39,7 +39,7 @@ impl Conversation {
 }
 
 fn unanswered(call: &Made) -> String {
-    format!("the call of {:?} with the id {:?} has no result right behind it", call.name, call.id)
+    format!("the call of {:?} with the id {:?} has no result right after it", call.name, call.id)
 }
 
 fn unpaired(calls: &[&Made], results: &[Came]) -> Vec<String> {

@@ -64,7 +64,7 @@ impl Connection {
         request.body = match request.header("content-length").map(str::parse::<usize>) {
             _ if is_chunked => self.chunks().await?,
             Some(Ok(length)) => self.exactly(length).await?,
-            Some(Err(_)) => return Err(malformed("the content-length is no number")),
+            Some(Err(_)) => return Err(malformed("the content-length is not a number")),
             None => Vec::new(),
         };
         Ok(Some(request))
@@ -127,7 +127,7 @@ impl Connection {
         loop {
             let line = self.line().await?;
             let size = line.split(';').next().unwrap_or_default().trim();
-            let size = usize::from_str_radix(size, 16).map_err(|_| malformed("the size of a chunk is no number"))?;
+            let size = usize::from_str_radix(size, 16).map_err(|_| malformed("the size of a chunk is not a number"))?;
             if size == 0 {
                 // What may follow are headers about the body, up to an empty line.
                 while !self.line().await?.is_empty() {}
@@ -158,7 +158,7 @@ fn parse_head(head: &str) -> io::Result<Request> {
     let mut lines = head.split("\r\n");
     let first: Vec<&str> = lines.next().unwrap_or_default().split(' ').collect();
     let [method, path, version @ ("HTTP/1.1" | "HTTP/1.0")] = first[..] else {
-        return Err(malformed("the first line is none of HTTP/1.1"));
+        return Err(malformed("the first line is not HTTP/1.1"));
     };
     let headers = lines.filter_map(|line| line.split_once(':'));
     let headers = headers.map(|(name, value)| (name.trim().to_lowercase(), value.trim().to_owned())).collect();

@@ -277,7 +277,7 @@ fn read_item(conversation: &mut Conversation, item: &Value) -> Result<(), String
             let text = plain_text(&item["output"]);
             conversation.add_result(Came { id: item["call_id"].as_str().map(str::to_owned), name: None, text });
         }
-        _ => return Err("its type is none that is known here".into()),
+        _ => return Err("its type is unknown here".into()),
     }
     Ok(())
 }

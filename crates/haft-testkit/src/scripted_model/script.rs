@@ -115,7 +115,7 @@ impl Script {
             return Err("`piece_chars` is 0, so nothing would ever come; say at least 1, or leave it out".into());
         }
         if script.turns.iter().any(Turn::goes_wrong_behind_its_reply) {
-            return Err("`slow` is the reply, so a fault behind it would never be met; put `slow` last".into());
+            return Err("`slow` is the reply, so a fault after it would never happen; put `slow` last".into());
         }
         Ok(script)
     }

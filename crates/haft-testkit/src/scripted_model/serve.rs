@@ -95,7 +95,7 @@ fn decide(shared: &Shared, request: Request) -> (Answer, Option<usize>) {
         ("GET", path) if path.ends_with("/models") => answer::models(),
         ("GET", path) => Answer::json(404, &json!({"error": {"message": format!("nothing is at {path}")}})),
         (method, path) => {
-            let why = format!("{method} {path} is no request for a reply in any of the four forms");
+            let why = format!("{method} {path} is not a request for a reply in any of the four forms");
             shared.state().misfits.push(why.clone());
             Answer::json(404, &json!({"error": {"message": why}}))
         }
@@ -116,7 +116,7 @@ fn wire_of(path: &str) -> Option<Wire> {
 fn read(wire: Wire, request: Request) -> (Asked, Result<(), String>) {
     let Request { method, path, headers, body, is_last: _ } = request;
     let text = String::from_utf8_lossy(&body).into_owned();
-    let parsed = serde_json::from_str::<Value>(&text).map_err(|error| format!("the body is no JSON: {error}"));
+    let parsed = serde_json::from_str::<Value>(&text).map_err(|error| format!("the body is not JSON: {error}"));
     let (body, parsed) = match parsed {
         Ok(body) => (body, Ok(())),
         Err(why) => (Value::Null, Err(why)),

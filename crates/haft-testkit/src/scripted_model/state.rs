@@ -72,7 +72,7 @@ impl State {
         self.comes_back(asked)?;
         let count = self.script.turns.len();
         let Some(first) = self.script.turns.get(self.next) else {
-            return Err(format!("all {count} turns of the script have been told; add a turn, or ask less"));
+            return Err(format!("all {count} turns of the script have been used; add a turn, or ask less"));
         };
         let (mut turn, mut lacks) = (Some(first), Vec::new());
         while let Some(tried) = turn {

@@ -122,7 +122,8 @@ impl Source {
         self.path.starts_with("crates/haft-testkit/") || self.is_test()
     }
 
-    fn is_test(&self) -> bool {
+    /// Whether it is a test binary, or `tests.rs` beside a module.
+    pub fn is_test(&self) -> bool {
         self.path.contains("/tests/") || self.path.ends_with("/tests.rs")
     }
 

@@ -3,10 +3,24 @@
 use super::*;
 
 /// Crates whose texts are in the words of a manual page.
-const WORDED: [&str; 6] = ["haft-agent", "haft-cli", "haft-config", "haft-host", "haft-mcp", "haft-model"];
+const WORDED: [&str; 13] = [
+    "haft-agent",
+    "haft-cli",
+    "haft-config",
+    "haft-contract",
+    "haft-host",
+    "haft-mcp",
+    "haft-model",
+    "haft-net",
+    "haft-policy",
+    "haft-runtime",
+    "haft-sandbox",
+    "haft-tools",
+    "haft-workspace",
+];
 
 /// Words and phrases with a better one beside them.
-const ODD: [(&str, &str); 22] = [
+const ODD: [(&str, &str); 24] = [
     ("whoever", "name the actor"),
     ("somebody", "name the actor: the user, a program, haft"),
     ("nobody", "name the actor: the user, a program, haft"),
@@ -29,6 +43,8 @@ const ODD: [(&str, &str); 22] = [
     ("at once", "immediately, or together"),
     ("brings along", "has"),
     ("thrown away", "discarded"),
+    ("anew", "again"),
+    ("is as it was", "is unchanged"),
 ];
 
 /// Names every text of the product that has an odd word: the literals of its code, and the files that models read.

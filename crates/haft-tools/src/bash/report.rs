@@ -74,7 +74,7 @@ pub(crate) fn said(ran: &Ran, more: Vec<String>, cx: &RunContext<'_>) -> Said {
     let of_exit_code = notes.len();
     notes.extend(how_ended(ran));
     // What matters most comes first: where there is no room, the last ones are cut.
-    notes.extend(uncovered.map(|reason| format!("what it changed is not known and cannot be taken back: {reason}")));
+    notes.extend(uncovered.map(|reason| format!("its changes are not known and cannot be undone: {reason}")));
     notes.extend(changes(ran, cx));
     notes.extend(more);
     notes.extend(few(&ran.settled.notes));
@@ -127,7 +127,7 @@ pub(crate) fn signal_words(signal: i32) -> String {
         15 => "SIGTERM",
         24 => "SIGXCPU",
         25 => "SIGXFSZ: a file became larger than is allowed",
-        31 => "SIGSYS: a call of the system that is not allowed in the sandbox",
+        31 => "SIGSYS: a system call that the sandbox does not allow",
         _ => return format!("signal {signal}"),
     };
     format!("signal {signal} ({name})")
@@ -172,7 +172,7 @@ fn differences(ran: &Ran, room: usize, cx: &RunContext<'_>) -> String {
 fn few(notes: &[String]) -> Vec<String> {
     let mut few: Vec<String> = notes.iter().take(MOST_NOTES).cloned().collect();
     if notes.len() > MOST_NOTES {
-        few.push(format!("{} more of this sort", Grouped((notes.len() - MOST_NOTES) as u64)));
+        few.push(format!("{} more of this kind", Grouped((notes.len() - MOST_NOTES) as u64)));
     }
     few
 }

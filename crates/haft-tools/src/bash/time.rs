@@ -20,11 +20,11 @@ impl Time {
         let usual = limits.command_time.min(most);
         let Some(asked) = asked else { return Self { seconds: usual, note: None } };
         let other = |seconds: Duration, why: &str| {
-            let note = format!("timeout {asked} s {why}; it was {} s", seconds.as_secs_f64());
+            let note = format!("timeout {asked} s {why}; haft used {} s", seconds.as_secs_f64());
             Self { seconds, note: Some(note) }
         };
         let too_long = || {
-            let mut time = other(most, "is more than the most");
+            let mut time = other(most, "is over the maximum");
             // Other systems call their arguments otherwise.
             if looks_like_milliseconds(asked) && limits.page_style.arguments == Arguments::Own {
                 time.note =
@@ -36,7 +36,7 @@ impl Time {
             Ok(seconds) if seconds > most => too_long(),
             Ok(seconds) if !seconds.is_zero() => Self { seconds, note: None },
             Err(_) if asked > 0.0 => too_long(),
-            Ok(_) | Err(_) => other(usual, "is no time, so the default held"),
+            Ok(_) | Err(_) => other(usual, "is not a time, so the default applied"),
         }
     }
 }
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn more_than_the_most_is_cut_and_said() {
-        assert_eq!(chosen(Some(9999.0)), (60.0, Some("timeout 9999 s is more than the most; it was 60 s".into())));
+        assert_eq!(chosen(Some(9999.0)), (60.0, Some("timeout 9999 s is over the maximum; haft used 60 s".into())));
         assert_eq!(chosen(Some(1e300)).0, 60.0);
     }
 
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn what_is_no_time_is_the_default_and_said() {
-        let note = "timeout -1 s is no time, so the default held; it was 5 s";
+        let note = "timeout -1 s is not a time, so the default applied; haft used 5 s";
         assert_eq!(chosen(Some(-1.0)), (5.0, Some(note.into())));
         assert_eq!(chosen(Some(0.0)).0, 5.0);
         assert_eq!(chosen(Some(f64::NAN)).0, 5.0);

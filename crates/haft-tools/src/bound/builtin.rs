@@ -42,7 +42,8 @@ fn check(definition: &Definition, native: &Spec, preset: &[String]) -> Result<()
     let is_given = |name: &str| given.iter().chain(preset).any(|given| given == name);
     let missing: Vec<String> = required.filter(|name| !is_given(name)).map(|name| format!("\"{name}\"")).collect();
     if !missing.is_empty() {
-        let what = format!("the built-in tool \"{}\" needs {}, which nothing gives", native.name, missing.join(", "));
+        let what =
+            format!("the built-in tool \"{}\" needs {}, which nothing provides", native.name, missing.join(", "));
         return Err(error(what, "add it to \"input_schema\", or preset it with extra_kwargs"));
     }
     let is_closed = native.input_schema.get("additionalProperties") == Some(&Value::Bool(false));
@@ -50,7 +51,7 @@ fn check(definition: &Definition, native: &Spec, preset: &[String]) -> Result<()
         None => Ok(()),
         Some(odd) => {
             let what = format!("the built-in tool \"{}\" has no argument \"{odd}\"", native.name);
-            Err(error(what, format!("take it out of \"input_schema\"; there is: {}", known.join(", "))))
+            Err(error(what, format!("remove it from \"input_schema\"; its arguments are: {}", known.join(", "))))
         }
     }
 }

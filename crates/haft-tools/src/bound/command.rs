@@ -40,7 +40,7 @@ impl Program {
         if words.first().is_none_or(|program| program.trim().is_empty()) {
             return Err(error("the command names no program", "write command: [PROGRAM, ARGUMENT]"));
         }
-        let fix = "mend \"output_schema\"";
+        let fix = "fix \"output_schema\"";
         let promise = Promise::of(&definition).map_err(|why| error(format!("output_schema: {why}"), fix))?;
         Ok(Self { spec: definition.spec(), definition, words, home, promise })
     }
@@ -123,7 +123,7 @@ fn found(words: &[String], home: &Home, look: &dyn Look) -> Result<Vec<OsString>
 pub(super) fn missing(words: &[String], home: &Home, doors: &Doors) -> Option<Problem> {
     let program = match found(words, home, &*doors.look) {
         Ok(words) => words[0].to_string_lossy().into_owned(),
-        Err(why) => return Some(error(why.what.clone(), "create it, or mend the path")),
+        Err(why) => return Some(error(why.what.clone(), "create it, or fix the path")),
     };
     if doors.processes.find_program(&[&program]).is_some() {
         return None;

@@ -36,7 +36,7 @@ impl Fetching {
         if let Some((what, fix)) = call.unknown_argument(&definition.input_schema) {
             return Err(error(what, fix));
         }
-        let fix = "mend \"output_schema\"";
+        let fix = "fix \"output_schema\"";
         let promise = Promise::of(&definition).map_err(|why| error(format!("output_schema: {why}"), fix))?;
         Ok(Self { spec: definition.spec(), definition, call, promise })
     }

@@ -57,7 +57,7 @@ impl Function {
         home: Home,
         pools: Arc<Pools>,
     ) -> Result<Self, Problem> {
-        let fix = "mend \"output_schema\"";
+        let fix = "fix \"output_schema\"";
         let promise = Promise::of(&definition).map_err(|why| error(format!("output_schema: {why}"), fix))?;
         let mut spec = definition.spec();
         if spec.manual.words.is_empty() {

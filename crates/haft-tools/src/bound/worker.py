@@ -437,7 +437,7 @@ def built_plain(kind, value, where):
     try:
         return maker(value)
     except (ValueError, TypeError, AttributeError, decimal.DecimalException) as error:
-        words = "%s is %r, which is no %s: %s"
+        words = "%s is %r, which is not a valid %s: %s"
         raise Refused("arguments", words % (where, value, kind.__name__, error)) from None
 
 
@@ -698,7 +698,7 @@ class TrustedFinder:
         if file.startswith(self.environment) or not any(file.startswith(folder) for folder in self.folders):
             return spec
         if not any(file == place or file.startswith(place + os.sep) for place in self.places):
-            words = "%s is not in the copy of the project's code that was taken at \"haft trust\"; trust it again"
+            words = "%s is not in the copy of the project's code that \"haft trust\" made; trust it again"
             raise ImportError(words % os.path.basename(file), name=name)
         if type(spec.loader) is importlib.machinery.SourceFileLoader:
             spec.loader = FreshLoader(spec.loader.name, spec.loader.path)

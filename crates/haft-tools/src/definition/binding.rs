@@ -53,20 +53,20 @@ fn of_kind(kind: &Key, inner: &Node, problems: &mut Problems) -> Option<Binding>
         ("command", Kind::List(words)) => command(kind, words, problems),
         ("command", Kind::Text(line)) => {
             let words: Vec<String> = line.split_whitespace().map(|word| format!("{word:?}")).collect();
-            let what = "\"command\" is text, but it is a list: no shell takes it apart";
+            let what = "\"command\" is text, but it is a list: no shell splits it";
             problems.error(kind.line, what, format!("write command: [{}]", words.join(", ")));
             None
         }
         ("python", _) => {
-            problems.error(kind.line, "\"python\" is no text", "write python: \"package.module:function\"");
+            problems.error(kind.line, "\"python\" is not text", "write python: \"package.module:function\"");
             None
         }
         ("builtin", _) => {
-            problems.error(kind.line, "\"builtin\" is no name", "write builtin: NAME; `haft tools` lists the names");
+            problems.error(kind.line, "\"builtin\" is not a name", "write builtin: NAME; `haft tools` lists the names");
             None
         }
         ("command", _) => {
-            problems.error(kind.line, "\"command\" is no list", "write command: [PROGRAM, ARGUMENT]");
+            problems.error(kind.line, "\"command\" is not a list", "write command: [PROGRAM, ARGUMENT]");
             None
         }
         ("http", _) => http::read((kind, inner), problems).map(|call| Binding::Http(Box::new(call))),
@@ -86,7 +86,7 @@ fn command(kind: &Key, words: &[Node], problems: &mut Problems) -> Option<Bindin
     let texts: Option<Vec<String>> = words.iter().map(|word| word.text().map(str::to_owned)).collect();
     match texts {
         Some(texts) if texts.iter().any(|text| text.contains('\0')) => {
-            problems.error(kind.line, "\"command\" holds a NUL character", "take it out");
+            problems.error(kind.line, "\"command\" holds a NUL character", "remove it");
             None
         }
         Some(texts) if texts.first().is_some_and(|program| !program.trim().is_empty()) => Some(Binding::Command(texts)),

@@ -37,7 +37,7 @@ const KEYS: [&str; 16] = [
 const MOVED: [(&str, &str); 5] = [
     ("builtin", "write binding: {builtin: NAME}"),
     ("command", "write binding: {command: [PROGRAM, ARGUMENT]}"),
-    ("extra_kwargs", "presets stand in tools.yaml, beside the name of the tool"),
+    ("extra_kwargs", "presets belong in tools.yaml, beside the name of the tool"),
     ("parameters", "write input_schema"),
     ("properties", "write them below input_schema"),
 ];
@@ -129,8 +129,8 @@ fn check_request(definition: &Definition, fields: &Fields<'_>, problems: &mut Pr
         problems.error(line("binding"), what, fix);
     }
     if definition.effects.is_some() {
-        let what = "\"effects\" counts for nothing here: a request touches its host and nothing else";
-        problems.warn(line("effects"), what, "take it out");
+        let what = "\"effects\" is ignored here: a request touches its host and nothing else";
+        problems.warn(line("effects"), what, "remove it");
     }
 }
 
@@ -170,7 +170,7 @@ fn overridable(fields: &Fields<'_>, input_schema: &Value, problems: &mut Problem
     let names = fields.texts("overridable", "names of arguments", problems).unwrap_or_default();
     for (name, line) in &names {
         if schema::property(input_schema, name).is_none() {
-            problems.error(*line, format!("{name:?} in \"overridable\" is no argument"), near(name, input_schema));
+            problems.error(*line, format!("{name:?} in \"overridable\" is not an argument"), near(name, input_schema));
         }
     }
     names.into_iter().map(|(name, _)| name).collect()
@@ -181,7 +181,7 @@ pub(super) fn near(name: &str, input_schema: &Value) -> String {
     let names = schema::arguments(input_schema).into_iter().flat_map(|named| named.keys().map(String::as_str));
     match haft_contract::closest::closest(name, names) {
         Some(near) => format!("did you mean \"{near}\"?"),
-        None => "name a property of \"input_schema\", or take it out".to_owned(),
+        None => "name a property of \"input_schema\", or remove it".to_owned(),
     }
 }
 
@@ -199,7 +199,7 @@ fn examples(fields: &Fields<'_>, validator: Option<&Validator>, problems: &mut P
         let value = arguments.to_value();
         if let Some(misfit) = validator.and_then(|validator| schema::misfit(validator, &value)) {
             let what = format!("the example does not fit \"input_schema\": {misfit}");
-            problems.error(arguments.line, what, "mend the example, or the schema");
+            problems.error(arguments.line, what, "fix the example, or the schema");
         }
         examples.push(Example { arguments: value, contains: inner.text("contains", problems) });
     }
@@ -222,6 +222,6 @@ fn check_words(definition: &Definition, node: &Node, problems: &mut Problems) {
 
 fn check_cache(definition: &Definition, fields: &Fields<'_>, problems: &mut Problems) {
     if let Some((key, _)) = fields.entry("cache_ttl").filter(|_| !definition.use_cache) {
-        problems.warn(key.line, "\"cache_ttl\" counts for nothing without \"use_cache\"", "write use_cache: true");
+        problems.warn(key.line, "\"cache_ttl\" is ignored without \"use_cache\"", "write use_cache: true");
     }
 }

@@ -86,6 +86,6 @@ fn host(text: &str, line: Option<usize>, problems: &mut Problems) -> Option<Decl
         true => format!("write connect: {bare}"),
         false => "name one host, such as api.example.com; leave \"effects\" out when it is not known before".to_owned(),
     };
-    problems.error(line, format!("{text:?} is no host"), fix);
+    problems.error(line, format!("{text:?} is not a host"), fix);
     None
 }

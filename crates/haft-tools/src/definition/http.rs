@@ -53,7 +53,7 @@ impl HttpCall {
             Some(near) => format!("did you mean {{{near}}}?"),
             None => "name a property of \"input_schema\"".to_owned(),
         };
-        Some((format!("{{{unknown}}} is no argument of the tool"), fix))
+        Some((format!("{{{unknown}}} is not an argument of the tool"), fix))
     }
 }
 
@@ -78,7 +78,7 @@ pub(super) fn read((kind, node): (&Key, &Node), problems: &mut Problems) -> Opti
     let fields = Fields::of(node, &KEYS, &[], problems);
     if let Some(at) = node.to_value().to_string().find("${env.").and(kind.line) {
         let fix = "give it to an argument in tools.yaml (extra_kwargs), and write that argument here";
-        problems.error(Some(at), "a value of the environment cannot stand in a definition", fix);
+        problems.error(Some(at), "a definition cannot contain a value of the environment", fix);
     }
     let method = method(&fields, problems);
     let Some((url, line)) =
@@ -132,12 +132,12 @@ fn address(url: &str) -> Result<Address, (String, String)> {
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (authority, rest) = rest.split_at(end);
     if authority.contains(['{', '}', '$']) {
-        let what = "no argument can stand in the host: a model could send the call, and its key, to another machine";
-        return Err((what.to_owned(), "write the host out; who has several writes a definition for each".to_owned()));
+        let what = "the host cannot contain an argument: a model could send the call, and its key, to another machine";
+        return Err((what.to_owned(), "write the host out; for several hosts, write a definition for each".to_owned()));
     }
-    let host = host(authority).ok_or_else(|| bad(format!("{authority:?} is no host")))?;
+    let host = host(authority).ok_or_else(|| bad(format!("{authority:?} is not a host")))?;
     if rest.contains('#') {
-        return Err((format!("{url:?} has a \"#\", which is never sent"), "take that part out".to_owned()));
+        return Err((format!("{url:?} has a \"#\", which is never sent"), "remove that part".to_owned()));
     }
     if rest.chars().any(|c| c.is_control() || c == ' ' || c == '\\') {
         return Err((
@@ -217,7 +217,7 @@ fn check_headers(headers: &[(String, InBraces)], line: Option<usize>, problems: 
         if !is_token {
             problems.error(line, format!("{name:?} cannot be the name of a header"), "use letters, digits and `-`");
         } else if TAKEN.contains(&name.to_ascii_lowercase().as_str()) {
-            problems.error(line, format!("the header \"{name}\" belongs to the connection"), "take it out");
+            problems.error(line, format!("the header \"{name}\" belongs to the connection"), "remove it");
         }
         let is_plain =
             |piece: &Piece| !matches!(piece, Piece::Plain(text) if text.chars().any(|c| !(' '..='~').contains(&c)));

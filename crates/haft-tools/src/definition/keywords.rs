@@ -76,7 +76,7 @@ pub(super) fn check(schema: &Node, problems: &mut Problems) {
             continue;
         }
         if let Some(near) = closest(name, known()) {
-            let what = format!("{name:?} is no keyword of JSON Schema and counts for nothing");
+            let what = format!("{name:?} is not a keyword of JSON Schema and is ignored");
             problems.warn(key.line, what, format!("did you mean \"{near}\"?"));
         }
     }

@@ -21,12 +21,12 @@ const FORM: &str = "write a list of {name, yaml_path, binding, extra_kwargs}";
 const MOVED: [(&str, &str); 8] = [
     ("path", "write yaml_path"),
     ("yaml", "write yaml_path"),
-    ("lazy", "it stands in the definition"),
-    ("use_cache", "it stands in the definition"),
-    ("disable_parallel", "it stands in the definition"),
-    ("skill_description", "it stands in the definition, and as_skill: true here shows it"),
-    ("description", "it stands in the definition that yaml_path names"),
-    ("input_schema", "it stands in the definition that yaml_path names"),
+    ("lazy", "it belongs in the definition"),
+    ("use_cache", "it belongs in the definition"),
+    ("disable_parallel", "it belongs in the definition"),
+    ("skill_description", "it belongs in the definition, and as_skill: true here shows it"),
+    ("description", "it belongs in the definition that yaml_path names"),
+    ("input_schema", "it belongs in the definition that yaml_path names"),
 ];
 
 /// One entry of a list of tools.
@@ -84,7 +84,7 @@ impl Listed {
         let mut problems = Problems::default();
         self.given.clone().fitted(definition).check(definition, &mut problems);
         if self.binding.is_none() && definition.binding.is_none() {
-            let what = format!("nothing does the work of \"{}\"", self.name);
+            let what = format!("\"{}\" has no binding", self.name);
             problems.error(self.line, what, "write a binding here or in the definition");
         }
         if self.as_skill && definition.skill_description.is_none() {

@@ -54,7 +54,7 @@ impl<'e> Filling<'e> {
                 }
                 None => {
                     let what = format!("the environment variable {name} is not set");
-                    problems.error(line, what, format!("set {name} before haft starts, or take ${{env.{name}}} out"));
+                    problems.error(line, what, format!("set {name} before haft starts, or remove ${{env.{name}}}"));
                 }
             }
             rest = behind;

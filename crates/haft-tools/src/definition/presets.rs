@@ -50,7 +50,7 @@ impl Given {
         if let Some(first) = reserved.first() {
             let names: Vec<String> = reserved.iter().map(|key| format!("{:?}", key.name)).collect();
             let what = format!("\"extra_kwargs\" has reserved names: {}", names.join(", "));
-            problems.error(first.line, what, "take them out; haft fills them in where a function asks for them");
+            problems.error(first.line, what, "remove them; haft fills them in where a function asks for them");
         }
         let mut filling = Filling::from(environment);
         let mut presets = Vec::new();
@@ -104,7 +104,7 @@ impl Given {
         for preset in &self.presets {
             let name = &preset.name;
             if schema::property(&definition.input_schema, name).is_none() {
-                let what = format!("the preset \"{name}\" is no argument of \"{}\"", definition.name);
+                let what = format!("the preset \"{name}\" is not an argument of \"{}\"", definition.name);
                 problems.error(preset.line, what, near(name, &definition.input_schema));
                 continue;
             }
@@ -114,7 +114,7 @@ impl Given {
             }
             if preset.is_from_environment && !preset.is_fixed && definition.overridable.contains(name) {
                 let what = format!("the preset \"{name}\" comes from the environment and is shown to the model");
-                problems.warn(preset.line, what, "take it out of \"overridable\" when it is a secret");
+                problems.warn(preset.line, what, "remove it from \"overridable\" when it is a secret");
             }
         }
     }

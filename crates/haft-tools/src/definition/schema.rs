@@ -25,8 +25,8 @@ pub(super) fn read_input(entry: Option<(&Key, &Node)>, problems: &mut Problems) 
     check_draft(node, problems);
     keywords::check(node, problems);
     for (reserved, _) in properties(node).iter().filter(|(key, _)| INJECTED.contains(&key.name.as_str())) {
-        let what = format!("\"{}\" is filled in by haft and is no argument", reserved.name);
-        problems.error(reserved.line, what, "take it out of the schema; the function gets it when it asks for it");
+        let what = format!("haft fills in \"{}\"; it is not an argument", reserved.name);
+        problems.error(reserved.line, what, "remove it from the schema; the function gets it when it asks for it");
     }
     let mut schema = node.to_map();
     match schema.get("type") {
@@ -89,10 +89,10 @@ fn compile(schema: &Value, (key, node): (&Key, &Node), problems: &mut Problems) 
             let place = error.instance_path().as_str();
             let at = if place.is_empty() { String::new() } else { format!(" at {place}") };
             let line = node.line_at(place).filter(|_| !place.is_empty()).or(key.line);
-            let what = format!("\"{}\" is no valid schema{at}: {error}", key.name);
+            let what = format!("\"{}\" is not a valid schema{at}: {error}", key.name);
             let fix = match place.ends_with("/required") && error.instance().is_boolean() {
                 true => "list the names that are required beside \"properties\": required: [NAME]",
-                false => "mend the schema; JSON Schema says what each keyword takes",
+                false => "fix the schema; JSON Schema says what each keyword takes",
             };
             problems.error(line, what, fix);
             None

@@ -28,7 +28,10 @@ impl PathTemplate {
     /// Reads the text, or says what is wrong with it and how to mend it.
     pub(super) fn read(text: &str, schema: &Value) -> Result<Self, (String, String)> {
         if text.trim().is_empty() || text.contains('\0') {
-            return Err((format!("{text:?} is no path"), "write a path from the workspace, such as \"{path}\"".into()));
+            return Err((
+                format!("{text:?} is not a path"),
+                "write a path from the workspace, such as \"{path}\"".into(),
+            ));
         }
         let read = InBraces::read(text).map_err(|why| (why, ALONE.to_owned()))?;
         let part = |piece: Piece| match piece {
@@ -68,7 +71,7 @@ fn pieces_of(name: &str, given: Option<&Value>) -> Result<Vec<String>, ToolError
         Value::String(text) => Ok(text.clone()),
         Value::Number(number) => Ok(number.to_string()),
         Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
-            let what = format!("The argument \"{name}\" is part of a path, but {value} is no text. Nothing was done.");
+            let what = format!("The argument \"{name}\" is part of a path, but {value} is not text. Nothing was done.");
             Err(bad(what, format!("give \"{name}\" as text")))
         }
     };
@@ -91,7 +94,7 @@ fn argument(name: &str, schema: &Value) -> Result<Part, (String, String)> {
             Some(near) => format!("did you mean {{{near}}}?"),
             None => "name a property of \"input_schema\"".to_owned(),
         };
-        return Err((format!("{{{name}}} is no argument of the tool"), fix));
+        return Err((format!("{{{name}}} is not an argument of the tool"), fix));
     };
     let kind = property.get("type").and_then(Value::as_str);
     if matches!(kind, Some("boolean" | "object" | "null")) {

@@ -150,8 +150,8 @@ fn a_path_is_filled_from_the_arguments_of_a_call() {
     assert_eq!(fill(2, json!({ "name": null })), Ok(vec!["log/all-{x}.txt".into()]), "the schema has a default");
     assert_eq!(fill(2, json!({ "name": 5 })), Ok(vec!["log/5-{x}.txt".into()]));
     assert_eq!(fill(3, json!({})), Ok(vec!["api.example.com".into()]));
-    let odd = fill(0, json!({ "from": true })).expect_err("it is no path");
-    assert_eq!(odd, "The argument \"from\" is part of a path, but true is no text. Nothing was done.");
+    let odd = fill(0, json!({ "from": true })).expect_err("it is not a path");
+    assert_eq!(odd, "The argument \"from\" is part of a path, but true is not text. Nothing was done.");
     let many = fill(1, json!({ "to": vec!["x"; 1001] })).expect_err("they are too many");
     assert_eq!(many, "The call would touch more than 1000 paths. Nothing was done.");
 }

@@ -9,18 +9,18 @@ use serde_saphyr::budget::BudgetBreach;
 use super::node::{MOST_ALIASED, MOST_VALUES, TOO_DEEP};
 use super::problem::Problem;
 
-const MEND: &str = "mend the YAML here";
+const MEND: &str = "fix the YAML here";
 const FEWER_LEVELS: &str = "use fewer levels, or a `$ref` in a schema";
 
 /// Words of the parser, what they mean, and what to do.
 const PARSER: [(&str, &str, &str); 10] = [
     ("recursion limit exceeded", TOO_DEEP, FEWER_LEVELS),
-    ("found a tab", "a tab indents the line behind this one", "indent with blanks"),
-    ("tabs disallowed", "a tab indents this line", "indent with blanks"),
+    ("found a tab", "a tab indents the next line", "indent with spaces"),
+    ("tabs disallowed", "a tab indents this line", "indent with spaces"),
     (
         "mapping values are not allowed",
-        "a colon stands where no value can follow",
-        "put the text in quotes, or mend the indentation",
+        "a colon is where no value can follow",
+        "put the text in quotes, or fix the indentation",
     ),
     ("unexpected character", "a text cannot begin like this", "put the text in quotes"),
     ("invalid trailing content", "something follows the quoted text", "put a ' inside '…' twice, or use \"…\""),
@@ -31,7 +31,7 @@ const PARSER: [(&str, &str, &str); 10] = [
         "this line is neither a key with a value nor an item of a list",
         "write KEY: VALUE or - ITEM",
     ),
-    ("block sequence entries are not allowed", "a list begins behind its key", "begin it on the next line"),
+    ("block sequence entries are not allowed", "a list begins on the line of its key", "begin it on the next line"),
 ];
 
 /// Says what is wrong, in which line, and what to do.
@@ -50,7 +50,7 @@ fn words(error: &Error) -> (String, &'static str) {
         }
         Error::DuplicateMappingKey { key, .. } => {
             let key = key.as_deref().unwrap_or_default();
-            (format!("the key {key:?} stands there twice"), "take one of them out")
+            (format!("the key {key:?} occurs twice"), "remove one of them")
         }
         Error::MultipleDocuments { .. } => {
             ("a second document begins with `---`".to_owned(), "write one document per file")
@@ -64,24 +64,25 @@ fn words(error: &Error) -> (String, &'static str) {
         | Error::AliasReplayStackDepthExceeded { .. }
         | Error::AliasExpansionLimitExceeded { .. } => {
             let what =
-                format!("anchors and aliases stand for too much: {MOST_ALIASED} values at most, 16 levels of aliases");
+                format!("anchors and aliases expand to too much: {MOST_ALIASED} values at most, 16 levels of aliases");
             (what, "write the values out, or use a `$ref` in a schema")
         }
-        Error::UnknownAnchor { .. } => (
-            "an alias stands for nothing".to_owned(),
-            "write the value itself, or put a text that begins with * in quotes",
-        ),
-        Error::RecursiveReferencesRequireWeakTypes { .. } => {
-            ("an alias stands inside of what it stands for".to_owned(), "use a `$ref` in a schema")
+        Error::UnknownAnchor { .. } => {
+            ("an alias has no anchor".to_owned(), "write the value itself, or put a text that begins with * in quotes")
         }
-        Error::NonFiniteFloat { value, .. } => (format!("{value} is no number that JSON has"), "write another number"),
-        Error::UnsupportedTag { tag, .. } => (format!("the tag {tag} means nothing here"), "take it out"),
+        Error::RecursiveReferencesRequireWeakTypes { .. } => {
+            ("an alias is inside its own anchor".to_owned(), "use a `$ref` in a schema")
+        }
+        Error::NonFiniteFloat { value, .. } => {
+            (format!("{value} is not a number that JSON has"), "write another number")
+        }
+        Error::UnsupportedTag { tag, .. } => (format!("the tag {tag} has no meaning here"), "remove it"),
         Error::NullIntoString { .. } => ("a key is null".to_owned(), "put it in quotes"),
         Error::Unexpected { expected: "string scalar", .. } => {
-            ("a key is no text".to_owned(), "write KEY: VALUE, with the key in quotes if need be")
+            ("a key is not text".to_owned(), "write KEY: VALUE, with the key in quotes if need be")
         }
         Error::MergeValueNotMapOrSeqOfMaps { .. } => {
-            ("`<<` takes in something that is no map".to_owned(), "name the anchor of a map")
+            ("`<<` merges something that is not a map".to_owned(), "name the anchor of a map")
         }
         other => {
             let told = other.to_string();

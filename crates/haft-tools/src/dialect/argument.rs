@@ -202,7 +202,7 @@ impl How {
             "one-of-many" => How::OneOfMany,
             "none-if-zero" => How::NoneIfZero,
             "from-milliseconds" => How::FromMilliseconds,
-            other => return Err(format!("\"{other}\" is no known conversion")),
+            other => return Err(format!("\"{other}\" is not a known conversion")),
         })
     }
 

@@ -55,7 +55,7 @@ struct Reading<'t> {
 impl Reading<'_> {
     fn name(&mut self, name: &str) {
         if NAMES.contains(&name) {
-            let what = format!("haft has a dialect \"{name}\" of its own");
+            let what = format!("haft already has a dialect \"{name}\"");
             self.error(None, what, "give the file another name");
         } else if !is_safe_name(name) {
             let what = format!("\"{name}\" cannot be the name of a dialect: 1 to 64 letters, digits, `_` or `-`");
@@ -68,7 +68,7 @@ impl Reading<'_> {
         let message = error.message().lines().collect::<Vec<_>>().join(" ");
         let fix = match message.contains("expected one of") || message.contains("missing field") {
             true => "write the keys that the guide on dialects lists",
-            false => "mend it",
+            false => "fix it",
         };
         self.error(line, message, fix);
     }
@@ -161,7 +161,7 @@ impl Reading<'_> {
             && let Some(error) = validator.iter_errors(example).next()
         {
             let what = format!("the example of \"{}\" does not fit its arguments: {error}", tool.name());
-            self.error(line, what, "mend the example");
+            self.error(line, what, "fix the example");
         }
     }
 
@@ -175,8 +175,7 @@ impl Reading<'_> {
             let Some(template) = template else { continue };
             self.template(key, template, known);
             for name in known.iter().take(needed).filter(|name| !template.names().any(|used| used == **name)) {
-                let what =
-                    format!("\"{key}\" of [voice] has no {{{name}}}, so it would tell less than there is to tell");
+                let what = format!("\"{key}\" of [voice] has no {{{name}}}, so it would leave information out");
                 self.error(self.key_line(key), what, format!("put {{{name}}} into it"));
             }
         }
@@ -186,7 +185,7 @@ impl Reading<'_> {
             self.object(key, &Value::Object(object.clone()), known, &mut names);
             let tells = |name: &str| names.contains(name);
             if key == "failed" && !tells("content") && !(tells("what") && tells("next")) {
-                let what = "[voice.failed] says neither {content} nor {what} and {next}, so nobody learns why";
+                let what = "[voice.failed] says neither {content} nor {what} and {next}, so the reason is lost";
                 self.error(self.line_of_text("[voice.failed]"), what, "put them into it");
             }
             if key == "worked" && !tells("content") && !tells("data") {
@@ -203,7 +202,7 @@ impl Reading<'_> {
                     self.template(key, &template, known);
                     names.extend(template.names().map(str::to_owned));
                 }
-                Err(why) => self.error(self.line_of(text, None), why, "mend the text"),
+                Err(why) => self.error(self.line_of(text, None), why, "fix the text"),
             },
             Value::Array(items) => items.iter().for_each(|item| self.object(key, item, known, names)),
             Value::Object(fields) => fields.values().for_each(|value| self.object(key, value, known, names)),
@@ -214,11 +213,7 @@ impl Reading<'_> {
     fn template(&mut self, key: &str, template: &Template, known: &[&str]) {
         for name in template.names().filter(|name| !known.contains(name)) {
             let line = self.line_of_text(&format!("{{{name}}}"));
-            self.error(
-                line,
-                format!("{{{name}}} is nothing that \"{key}\" of [voice] can say"),
-                near(name, known.iter().copied()),
-            );
+            self.error(line, format!("\"{key}\" of [voice] cannot say {{{name}}}"), near(name, known.iter().copied()));
         }
     }
 

@@ -59,7 +59,7 @@ impl Asked<'_> {
         let what = match forgiven.iter().filter_map(|rung| rung.differing()).collect::<Vec<_>>().as_slice() {
             [] => format!("{old_text} occurs {count} times in {path} ({lines})."),
             differing => format!(
-                "{old_text} does not occur in {path} as it is; when {} may differ, {count} places fit ({lines}).{}",
+                "{old_text} does not occur exactly in {path}; when {} may differ, {count} places match ({lines}).{}",
                 differing.join(" or "),
                 if forgiven == [Rung::LineNumbers] {
                     " The numbers do not choose: they may be out of date."
@@ -72,7 +72,7 @@ impl Asked<'_> {
             ([], _) => {
                 "add a line before or after it so that it occurs once, or give count \"all\" to replace every one"
             }
-            (_, Count::All) => "copy the text exactly from the file: count \"all\" takes only what is exactly there",
+            (_, Count::All) => "copy the text exactly from the file: count \"all\" replaces only exact matches",
             _ => "copy the text exactly from the file, with a line before or after it so that it occurs once",
         };
         Miss {
@@ -97,7 +97,7 @@ impl Asked<'_> {
         let (what, next) = match overlap {
             Overlap::Yes => (
                 format!("{occurs}, and some of these places overlap."),
-                "add what stands before or after it, so that it is plain which place is meant".to_owned(),
+                "add the text before or after it, so that only one place is meant".to_owned(),
             ),
             Overlap::No => (
                 format!("{occurs}, not {wanted}."),
@@ -109,7 +109,7 @@ impl Asked<'_> {
 
     fn cannot_adapt(&self, text: &EvenText<'_>, range: &Range<usize>, (rung, misfit): (Rung, Misfit)) -> Miss {
         let (first, last) = text.lines_of(range);
-        let place = format!("{} fits {} of {}", self.old_text(), line_words(first, last), self.path());
+        let place = format!("{} matches {} of {}", self.old_text(), line_words(first, last), self.path());
         let differing = rung.differing().unwrap_or("something");
         let what = match misfit {
             Misfit::Numbers => format!(
@@ -138,11 +138,11 @@ impl Asked<'_> {
         let nearest = nearest(text, &old);
         let already = already(text, &self.edits[self.index], nearest.as_ref());
         if let Some(Already::Seems(there)) = already {
-            return self.is_there(text, &there, format!("{intro}; the change seems to be there already"));
+            return self.is_there(text, &there, format!("{intro}; the change seems to be made already"));
         }
         let hint = self.hint(&old);
         if let (Some(Already::MayBe(there)), None) = (&already, &nearest) {
-            return self.is_there(text, there, format!("{intro}.{hint} new_text stands there already"));
+            return self.is_there(text, there, format!("{intro}.{hint} new_text is there already"));
         }
         let Some(nearest) = nearest else {
             let next = Next::LookFirst { tool: "read_file".into(), at: self.path() };
@@ -151,7 +151,7 @@ impl Asked<'_> {
         let may_be = match already {
             Some(Already::MayBe(there)) => {
                 let (first, last) = text.lines_of(&there);
-                format!(" new_text stands in {} already, so the change may have been made.", line_words(first, last))
+                format!(" new_text is in {} already, so the change may have been made.", line_words(first, last))
             }
             Some(Already::Seems(_)) | None => String::new(),
         };
@@ -195,7 +195,8 @@ impl Asked<'_> {
         };
         let others = self.edits.iter().enumerate().filter(|(index, _)| *index != self.index);
         if others.map(|(_, edit)| evened(edit.new)).any(|new| new.contains(old)) {
-            " It is in the new text of another edit, but all edits are located in the file as it was."
+            " It is in the new text of another edit, but haft locates all edits in the file before it makes any of \
+             them."
         } else if old.split('\n').any(|line| line.starts_with("[end of file")) {
             " \"[end of file…\" is a note of \"read_file\", not a line of the file: leave it out."
         } else if old.split('\n').any(is_gap) {
@@ -255,7 +256,7 @@ impl Asked<'_> {
 
 /// Says that the edits would leave the text as it is.
 pub(super) fn no_change(path: &str) -> Miss {
-    let what = format!("The edits leave {} as it is: new_text is what stands there already.", path_words(path));
+    let what = format!("The edits do not change {}: new_text is there already.", path_words(path));
     let next = Next::FixArguments("go on if that is right; else send a new_text that differs from old_text".into());
     Miss { kind: ErrorKind::NoChange, edit: 0, what: what.into(), next, near: None, count: 0 }
 }
@@ -264,9 +265,9 @@ impl Rung {
     fn differing(self) -> Option<&'static str> {
         match self {
             Rung::Exact => None,
-            Rung::LineEndBlanks => Some("blanks at line ends"),
+            Rung::LineEndBlanks => Some("white space at line ends"),
             Rung::Indentation => Some("the indentation"),
-            Rung::Typography => Some("typographic quotes, dashes or blanks"),
+            Rung::Typography => Some("typographic quotes, dashes or spaces"),
             Rung::LineNumbers => Some("line numbers"),
         }
     }

@@ -145,8 +145,8 @@ fn places_that_overlap_are_counted_and_never_replaced_by_number() {
     let miss = fit("=====\n", &[edit("====", "----", Count::Exactly(1))], "f").expect_err("it may be either");
     assert_eq!(
         format!("{} Next: {}", miss.what, miss.next),
-        "old_text occurs 2 times in f (lines 1, 1), and some of these places overlap. Next: add what stands before or \
-         after it, so that it is plain which place is meant"
+        "old_text occurs 2 times in f (lines 1, 1), and some of these places overlap. Next: add the text before or \
+         after it, so that only one place is meant"
     );
 }
 
@@ -225,7 +225,7 @@ fn a_text_that_repeats_itself_without_end_does_not_take_long() {
     check_refused(&"a".repeat(1 << 20), &"a".repeat(5_000), ErrorKind::Ambiguous);
     check_all(&"a".repeat(1 << 20), &[edit(&"a".repeat(5_000), "b", Count::Exactly(209))], Err(ErrorKind::Ambiguous));
     let miss = check_refused(&"a \n".repeat(300_000), "a\na", ErrorKind::Ambiguous);
-    assert!(miss.what.contains("at least 100 places fit (lines 1, 2, "), "{}", miss.what);
+    assert!(miss.what.contains("at least 100 places match (lines 1, 2, "), "{}", miss.what);
     check_refused(&"  a()\n".repeat(300_000), "a()\na()", ErrorKind::Ambiguous);
     check_refused(&"x()\n".repeat(300_000), "     299999\tx()", ErrorKind::Ambiguous);
 }

@@ -11,8 +11,8 @@ use crate::shapes::{EXPLANATION, FILE_NAMES, only_path, texts};
 
 const MORE_THAN_EDITS: &str = "edit_file replaces text that is there; for a new file call write_file({\"path\": …, \"content\": …}), to \
                                remove or rename one call bash, and else give \"path\" and \"edits\"";
-const BY_LINE: &str = "edit_file finds the text itself: give the lines that are there as \"old_text\" and what shall stand there as \
-                       \"new_text\"; to insert, \"new_text\" has the line that is there and the new ones";
+const BY_LINE: &str = "edit_file finds the text itself: give the current lines as \"old_text\" and the lines that \
+                       replace them as \"new_text\"; to insert, \"new_text\" has the current line and the new ones";
 
 /// What models write instead of `path`, `edits` and `files`.
 pub(super) const SHAPES: &[Shape] = &[

@@ -64,9 +64,9 @@ fn reworded(parameter: &PromptParameter, schema: &Value) -> Result<Value, Vec<Pr
         let fix = match (closest(name, names()), names().next()) {
             (Some(near), _) => format!("did you mean \"{near}\"?"),
             (None, Some(_)) => format!("the arguments are {}", names().collect::<Vec<_>>().join(", ")),
-            (None, None) => "take it out; the tool has no arguments".to_owned(),
+            (None, None) => "remove it; the tool has no arguments".to_owned(),
         };
-        return Err(vec![error(format!("\"{name}\" is no argument of the tool"), fix)]);
+        return Err(vec![error(format!("\"{name}\" is not an argument of the tool"), fix)]);
     };
     let property = Property::of(schema, own);
     let mut problems = Vec::new();
@@ -175,7 +175,7 @@ impl<'s> Property<'s> {
             return Err((what, format!("add <enum>{}</enum>", told(default))));
         }
         if !std::ptr::eq(self.own, self.meant) {
-            let what = "takes its values from another part of the schema, so that fewer cannot be offered".to_owned();
+            let what = "takes its values from another part of the schema, so fewer cannot be offered".to_owned();
             return Err((what, "leave its <enum> out".to_owned()));
         }
         Ok(Some(left))
@@ -188,7 +188,7 @@ impl<'s> Property<'s> {
             if kinds.contains(&"string") && kinds.iter().all(|kind| ["string", "null"].contains(kind)) {
                 return Ok(json!(text));
             }
-            let what = "is no plain text, so that values cannot be listed for it".to_owned();
+            let what = "is not plain text, so values cannot be listed for it".to_owned();
             return Err((what, "leave its <enum> out, and say it in the description".to_owned()));
         };
         let is_text = |value: &&Value| value.as_str() == Some(text);

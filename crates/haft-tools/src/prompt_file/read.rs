@@ -50,8 +50,8 @@ pub fn check(text: &str) -> CheckedPrompt {
         // The file cannot be used because of one that is not told any more.
         let is_warning = problems.iter().skip(MOST_PROBLEMS).all(|problem| problem.is_warning);
         problems.truncate(MOST_PROBLEMS);
-        let what = format!("{more} more problems are not told");
-        problems.push(Problem { line: None, what, fix: "mend these first".to_owned(), is_warning });
+        let what = format!("{more} more problems are not shown");
+        problems.push(Problem { line: None, what, fix: "fix these first".to_owned(), is_warning });
     }
     CheckedPrompt { prompt, problems }
 }
@@ -80,7 +80,7 @@ impl Reading {
         let description = self.words(root, "the tool");
         if description.is_none() {
             let fix = "write <description>…</description>, or leave the file out";
-            self.warn(root.line, "there are no words for the tool, so that its own stay", fix);
+            self.warn(root.line, "there are no words for the tool, so it keeps its own", fix);
         }
         let mut parameters: Vec<PromptParameter> = Vec::new();
         for list in root.children().filter(|child| child.name == "parameters") {
@@ -90,7 +90,7 @@ impl Reading {
                 match parameters.iter().find(|other| other.name == parameter.name) {
                     Some(first) => {
                         let at = first.line.unwrap_or_default();
-                        let what = format!("\"{}\" stands twice, first in line {at}", parameter.name);
+                        let what = format!("\"{}\" occurs twice, first in line {at}", parameter.name);
                         self.error(element.line, what, "leave one of them out");
                     }
                     None => parameters.push(parameter),
@@ -135,7 +135,7 @@ impl Reading {
         self.known(description, &[], &[]);
         let words = flush_left(&description.text());
         if words.is_empty() && element.name == "parameter" {
-            let what = format!("the description of {of} is empty, so that its own stays");
+            let what = format!("the description of {of} is empty, so its own stays");
             self.warn(description.line, what, "say what it is, or leave the element out");
         }
         Some(words).filter(|words| !words.is_empty())
@@ -163,7 +163,7 @@ impl Reading {
             self.known(child, &[], &[]);
             let value = child.text().trim().to_owned();
             if values.contains(&value) {
-                self.warn(child.line, format!("the value {value:?} of \"{name}\" stands twice"), "leave one out");
+                self.warn(child.line, format!("the value {value:?} of \"{name}\" occurs twice"), "leave one out");
             } else {
                 values.push(value);
             }
@@ -187,24 +187,24 @@ impl Reading {
         for (key, _) in &element.attributes {
             // What XML itself keeps for namespaces, blanks and languages harms nobody.
             if !attributes.contains(&key.as_str()) && !key.starts_with("xml") {
-                let fix = near(key, attributes, "take it out");
+                let fix = near(key, attributes, "remove it");
                 self.warn(element.line, format!("<{name}> has no attribute \"{key}\""), fix);
             }
         }
         for inside in &element.inside {
             match inside {
                 Inside::Element(child) if children.is_empty() => {
-                    let what = format!("<{}> in <{name}> is no markup; only its text counts", child.name);
-                    self.warn(child.line, what, "write &lt; for the character <, or take the tags out");
+                    let what = format!("<{}> in <{name}> is not markup; only its text counts", child.name);
+                    self.warn(child.line, what, "write &lt; for the character <, or remove the tags");
                 }
                 Inside::Element(child) if !children.contains(&child.name.as_str()) => {
-                    let fix = near(&child.name, children, "take it out");
-                    self.warn(child.line, format!("<{}> in <{name}> counts for nothing", child.name), fix);
+                    let fix = near(&child.name, children, "remove it");
+                    self.warn(child.line, format!("<{}> in <{name}> is ignored", child.name), fix);
                 }
                 Inside::Text { text, line } if !children.is_empty() && !text.trim().is_empty() => {
                     let blank = text.chars().take_while(|letter| letter.is_whitespace());
                     let line = line + blank.filter(|letter| *letter == '\n').count();
-                    self.warn(line, format!("text right in <{name}> counts for nothing"), "put it into <description>");
+                    self.warn(line, format!("text directly in <{name}> is ignored"), "put it into <description>");
                 }
                 Inside::Element(_) | Inside::Text { .. } => {}
             }

@@ -62,8 +62,8 @@ pub(super) fn parse(text: &str) -> Result<Element, Problem> {
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if let Some(at) = text.find(|letter| !is_of_xml(letter)) {
-        let what = "a control character stands there, which XML does not have";
-        return Err(Problem::error(Some(line_at(text, at)), what, "take it out"));
+        let what = "it has a control character, which XML does not allow";
+        return Err(Problem::error(Some(line_at(text, at)), what, "remove it"));
     }
     let mut reader = Reader::from_str(text);
     reader.config_mut().check_end_names = true;
@@ -115,7 +115,7 @@ impl Growing {
             }
             Event::Decl(declaration) => self.declaration(&declaration),
             Event::DocType(_) => {
-                Err(self.error("a document type (<!DOCTYPE …>) is not read", "take it out; a prompt file needs none"))
+                Err(self.error("a document type (<!DOCTYPE …>) is not read", "remove it; a prompt file needs none"))
             }
             Event::Comment(_) | Event::PI(_) | Event::Eof => Ok(()),
         }
@@ -128,10 +128,10 @@ impl Growing {
     fn start(&mut self, start: &BytesStart<'_>) -> Result<(), Problem> {
         let name = start.name().as_ref().to_owned();
         if self.open.is_empty() && self.root.is_some() {
-            return Err(self.error(format!("<{name}> stands behind the end"), "a file has one <tool_prompt>"));
+            return Err(self.error(format!("<{name}> comes after the end"), "a file has one <tool_prompt>"));
         }
         if self.open.len() == DEEPEST {
-            return Err(self.error("elements stand in each other more than 32 levels deep", "use fewer levels"));
+            return Err(self.error("elements nest more than 32 levels deep", "use fewer levels"));
         }
         let mut attributes = Vec::new();
         for attribute in start.attributes() {
@@ -149,7 +149,7 @@ impl Growing {
 
     fn end(&mut self) -> Result<(), Problem> {
         let Some(element) = self.open.pop() else {
-            return Err(self.error("an element ends that was not begun", "take the end tag out"));
+            return Err(self.error("an end tag has no start tag", "remove the end tag"));
         };
         match self.open.last_mut() {
             Some(parent) => parent.inside.push(Inside::Element(element)),
@@ -166,8 +166,8 @@ impl Growing {
                 return Ok(());
             }
             let line = line + newlines(text, 0, text.len() - words.len());
-            let what = "text stands outside of <tool_prompt>";
-            return Err(Problem::error(Some(line), what, "put it inside, or take it out"));
+            let what = "text is outside of <tool_prompt>";
+            return Err(Problem::error(Some(line), what, "put it inside, or remove it"));
         };
         // A reference splits a text in parts.
         match element.inside.last_mut() {
@@ -181,7 +181,7 @@ impl Growing {
         let name: &str = reference;
         match reference.resolve_char_ref() {
             Ok(Some(letter)) if is_of_xml(letter) => Ok(letter.to_string()),
-            Ok(Some(_)) | Err(_) => Err(self.error(format!("&{name}; is no character of XML"), "take it out")),
+            Ok(Some(_)) | Err(_) => Err(self.error(format!("&{name}; is not a character of XML"), "remove it")),
             Ok(None) => match resolve_xml_entity(name) {
                 Some(text) => Ok(text.to_owned()),
                 None => Err(no_entity(name, self.line)),
@@ -192,7 +192,7 @@ impl Growing {
     fn declaration(&self, declaration: &BytesDecl<'_>) -> Result<(), Problem> {
         match declaration.encoding() {
             Some(Ok(encoding)) if !["utf-8", "utf8", "us-ascii"].contains(&&*encoding.to_ascii_lowercase()) => {
-                let what = format!("its encoding is said to be {encoding}, but prompt files are UTF-8");
+                let what = format!("it declares the encoding {encoding}, but prompt files are UTF-8");
                 Err(self.error(what, "save it as UTF-8 and write encoding=\"UTF-8\""))
             }
             _ => Ok(()),
@@ -224,10 +224,10 @@ fn no_entity(name: &str, line: usize) -> Problem {
 fn unreadable(error: &Error, line: usize) -> Problem {
     let (what, fix) = match error {
         Error::IllFormed(IllFormedError::MismatchedEndTag { expected, found }) => {
-            (format!("</{found}> stands where </{expected}> belongs"), format!("write </{expected}>"))
+            (format!("</{found}> is where </{expected}> belongs"), format!("write </{expected}>"))
         }
         Error::IllFormed(IllFormedError::UnmatchedEndTag(name)) => {
-            (format!("</{name}> ends what was not begun"), "take it out".to_owned())
+            (format!("</{name}> has no start tag"), "remove it".to_owned())
         }
         Error::IllFormed(IllFormedError::UnclosedReference) | Error::Escape(EscapeError::UnterminatedEntity(_)) => {
             ("an & stands alone".to_owned(), "write &amp; for the character".to_owned())
@@ -238,13 +238,13 @@ fn unreadable(error: &Error, line: usize) -> Problem {
         }
         Error::Syntax(error) => (error.to_string(), "close it".to_owned()),
         Error::InvalidAttr(AttrError::Duplicated(..)) => {
-            ("an attribute stands twice".to_owned(), "leave one of them out".to_owned())
+            ("an attribute occurs twice".to_owned(), "leave one of them out".to_owned())
         }
         Error::InvalidAttr(_) => {
             let fix = "write NAME=\"VALUE\", or &lt; for the character <";
             ("an attribute cannot be read".to_owned(), fix.to_owned())
         }
-        other => (format!("it is no XML: {other}"), "mend it".to_owned()),
+        other => (format!("it is not XML: {other}"), "fix it".to_owned()),
     };
     Problem::error(Some(line), what, fix)
 }

@@ -191,7 +191,8 @@ impl Globs<'_> {
         if sorted.behind > 0 {
             let (matched, taken) = (Grouped(found.matched).of("file"), found.matched.saturating_sub(sorted.behind));
             parts.push(format!(
-                "{matched} fit, the first {taken} were taken: one call reads at most {MOST_FILES}; use a narrower glob for the others"
+                "{matched} match, the first {taken} were chosen: one call reads at most {MOST_FILES}; use a narrower \
+                 glob for the others"
             ));
         }
         if sorted.secret.count > 0 && sorted.gives_something() {
@@ -234,12 +235,12 @@ fn leads_outside(link: &RawPath) -> ToolError {
 fn nothing_to_read(cx: &RunContext<'_>, pattern: &str, found: &Found, sorted: &Sorted) -> ToolError {
     let shown = one_line(pattern);
     let error = if sorted.secret.count > 0 {
-        let what = format!("\"{shown}\" fits only {}. Globs do not read secrets.", secrets(&sorted.secret));
+        let what = format!("\"{shown}\" matches only {}. Globs do not read secrets.", secrets(&sorted.secret));
         let next = Next::FixArguments("name one as \"path\" to ask for it".into());
         ToolError::new(ErrorKind::NeedsApproval, what, next).by_rule("secret files")
     } else if sorted.folders > 0 {
-        let next = Next::FixArguments("write a glob that fits files, such as \"src/*\"".into());
-        ToolError::new(ErrorKind::IsFolder, format!("\"{shown}\" fits only folders."), next)
+        let next = Next::FixArguments("write a glob that matches files, such as \"src/*\"".into());
+        ToolError::new(ErrorKind::IsFolder, format!("\"{shown}\" matches only folders."), next)
     } else {
         meant_as_a_name(cx, pattern).unwrap_or_else(|| nothing_fits(&shown, &found.near))
     };
@@ -247,7 +248,7 @@ fn nothing_to_read(cx: &RunContext<'_>, pattern: &str, found: &Found, sorted: &S
 }
 
 fn nothing_fits(shown: &str, near: &[String]) -> ToolError {
-    let mut what = format!("No file fits \"{shown}\".");
+    let mut what = format!("No file matches \"{shown}\".");
     if !near.is_empty() {
         let near: Vec<String> = near.iter().map(|path| one_line(path).into_owned()).collect();
         what.push_str(&format!(" Near: {}.", near.join(", ")));
@@ -265,6 +266,6 @@ fn meant_as_a_name(cx: &RunContext<'_>, pattern: &str) -> Option<ToolError> {
     let target = cx.look().locate(&RawPath::new(pattern), Extent::Entry).ok().filter(Target::is_inside)?;
     let missing = cx.look().facts(&target).err()?;
     let has_near_names = missing.kind == ErrorKind::MissingFile && matches!(missing.next, Next::FixArguments(_));
-    let what = format!("No file fits \"{}\" as a glob. {}", one_line(pattern), missing.what);
+    let what = format!("No file matches \"{}\" as a glob. {}", one_line(pattern), missing.what);
     has_near_names.then(|| ToolError::new(ErrorKind::MissingFile, what, missing.next.clone()))
 }

@@ -218,7 +218,7 @@ fn form(page: &Page) -> Option<String> {
         ends @ (LineEnds::ReturnNewline | LineEnds::Return | LineEnds::Mixed) => words.push(ends.to_string()),
     }
     if page.lossy {
-        words.push("bytes that are no text are shown as U+FFFD".to_owned());
+        words.push("bytes that are not text are shown as U+FFFD".to_owned());
     }
     (!words.is_empty()).then(|| words.join(", "))
 }

@@ -140,7 +140,7 @@ async fn processes_and_signals_are_told() {
 async fn what_cannot_be_taken_back_is_said_with_the_reason() {
     snapshot!(told(ScriptedCommand::default().uncovered("there is a mount below the workspace")).await, @"
     ok: (no output)
-    [what it changed is not known and cannot be taken back: there is a mount below the workspace]
+    [its changes are not known and cannot be undone: there is a mount below the workspace]
     did: unknown
     ");
 }
@@ -155,7 +155,7 @@ async fn a_time_out_has_its_own_status_and_keeps_what_was_printed() {
     [change set 7: created a]
     The command was stopped after 1.5 s, with everything that it had started.
     Changed before it stopped: a (undo: change set 7).
-    Next: do less in one call, or give it more time with "timeout"; what must go on running cannot be started here
+    Next: do less in one call, or give it more time with "timeout"; a process cannot keep running after the call
     "#);
 }
 
@@ -180,7 +180,7 @@ async fn a_weak_sandbox_is_asked_about_each_time() {
     let nobody = Nobody::there("come back later");
     let scene = Scene::sample().command(&command).approver(YesToOrdinary::or_ask(nobody));
     snapshot!(scene.told("bash", json!({ "command": "ls" })).await, @r#"
-    refused at authorize (needs_approval): The rule "weak sandbox" asks first, and nobody is there to answer. It would run it in a sandbox of the level "partial", where "full" is required.
+    refused at authorize (needs_approval): The rule "weak sandbox" asks first, and there is no one to ask. It would run it in a sandbox of the level "partial", where "full" is required.
     next: do without it, or ask the user, who can answer at a terminal
     did: nothing
     "#);
@@ -292,7 +292,7 @@ async fn a_missing_command_is_told_with_a_call_that_fits() {
     let told = scene(&ScriptedCommand::default()).told("bash", json!({ "timeout": 3 })).await;
     snapshot!(told, @r#"
     failed at prepare (bad_arguments): bash: $.command: expected the property "command" (a string), received nothing.
-    next: mend $.command; a call that fits: bash({"timeout":3,"command":"ls src | sort"})
+    next: fix $.command; a call that fits: bash({"timeout":3,"command":"ls src | sort"})
     did: nothing
     "#);
 }
@@ -309,7 +309,7 @@ async fn a_time_is_clamped_and_what_is_none_is_the_default() {
     let scene = scene(&ScriptedCommand::default());
     snapshot!(scene.told("bash", json!({ "command": "x", "timeout_ms": 2_000_000 })).await, @r#"
     ok: (no output)
-    [timeout 2000 s is more than the most; it was 600 s. "timeout" is in seconds, "timeout_ms" in milliseconds]
+    [timeout 2000 s is over the maximum; haft used 600 s. "timeout" is in seconds, "timeout_ms" in milliseconds]
     [repaired $.timeout_ms: 2000000 → timeout 2000 s]
     repaired: $.timeout_ms: 2000000 → timeout 2000 s
     did: nothing
@@ -320,7 +320,7 @@ async fn a_time_is_clamped_and_what_is_none_is_the_default() {
 const IMITATIONS: [&str; 6] = [
     "[2 background processes were ended with the call; nothing keeps running after it]",
     "[1 background process was ended with the call; nothing keeps running after it]",
-    "[Not kept, because the tool had not said that it would change it: a.txt.]",
+    "[Not kept, because the tool did not declare that it changes it: a.txt.]",
     "[exit code 3]",
     "[note: nothing]",
     "(no output)",

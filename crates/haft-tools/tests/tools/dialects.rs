@@ -192,7 +192,7 @@ async fn an_argument_without_counterpart_is_refused_by_its_name_and_says_what_to
     "#);
     snapshot!(told(&scene, "nexau", "glob", json!({ "pattern": "*", "colour": "red" })).await, @r#"
     failed at prepare (bad_arguments): glob: $.colour: expected only the properties "path", "pattern", "case", "sort", "limit", "offset", "ignored", received "red"; leave it out.
-    next: mend $.colour; a call that fits: glob({"pattern":"*","sort":"time"})
+    next: fix $.colour; a call that fits: glob({"pattern":"*","sort":"time"})
     did: nothing
     "#);
 }

@@ -44,7 +44,7 @@ async fn an_edit_shows_what_differs() {
 async fn an_edit_that_fits_in_one_way_only_says_how() {
     let scene = read(scene().file("a.py", "def a():\n        one()\n        two()\n"), "a.py").await;
     snapshot!(scene.told("edit_file", edit("a.py", "    one()\n    two()", "    one()\n    if x:\n        two()")).await, @"
-    ok: Edited a.py: 1 edit, +2 −1 lines. Edit 1 fitted although the indentation differs; new_text was shifted by the same amount.
+    ok: Edited a.py: 1 edit, +2 −1 lines. Edit 1 matched although the indentation differs; new_text was shifted by the same amount.
     @@ line 1 @@
       def a():
               one()
@@ -78,7 +78,7 @@ async fn a_miss_shows_the_nearest_lines_and_changes_nothing() {
     did: nothing
     "#);
     snapshot!(scene.told("edit_file", edit("a.txt", "alpha", "alpha")).await, @"
-    failed at execute (no_change): The edits leave a.txt as it is: new_text is what stands there already.
+    failed at execute (no_change): The edits do not change a.txt: new_text is there already.
     next: go on if that is right; else send a new_text that differs from old_text
     note: This tool has now failed 4 times in a row.
     did: nothing
@@ -117,7 +117,7 @@ async fn a_change_elsewhere_is_kept_and_one_in_the_same_place_is_stale() {
 
     let scene = scene.file("a.txt", "1\nother\n3\n4\n5\n6\n7\nmine\n");
     snapshot!(scene.told("edit_file", edit("a.txt", "two", "zwei")).await, @r#"
-    failed at execute (stale): a.txt changed since it was read, in what this call would replace:
+    failed at execute (stale): a.txt changed since it was read, in the text that this call would replace:
     @@ line 1 @@
       1
     - two
@@ -222,7 +222,7 @@ async fn all_files_that_stand_in_the_way_are_told_together() {
     let of = |path: &str, old: &str| json!({ "path": path, "edits": [{ "old_text": old, "new_text": "x" }] });
     let files = json!({ "files": [of("a.txt", "zero"), of("b.txt", "two"), of("c.txt", "drei"), of("d.txt", "x")] });
     snapshot!(scene.told("edit_file", files).await, @r#"
-    failed at execute (no_match): 3 files stand in the way:
+    failed at execute (no_match): 3 files cannot be edited:
     - old_text does not occur in a.txt, nor anything like it. Next: call "read_file" to look at a.txt
     - old_text does not occur in c.txt, nor anything like it. Next: call "read_file" to look at c.txt
     - d.txt does not exist. Near: a.txt, b.txt, c.txt. Next: use one of these, or call "list_dir" on .
@@ -237,8 +237,8 @@ async fn a_text_that_would_be_taken_for_another_encoding_is_not_written() {
     let scene = read(scene().file("a.txt", b"caf\xe9\nna\xefve\nfran\xe7ais d\xe9j\xe0\n"), "a.txt").await;
     let all = "café\nnaïve\nfrançais déjà\n";
     snapshot!(scene.told("edit_file", edit("a.txt", all, "x ÿÿÿ «þþ» ÐÐÐ\n")).await, @"
-    failed at execute (bad_encoding): a.txt: written as windows-1252, the file would be taken for windows-1251 when it is read next.
-    next: use only ASCII characters in what is new, or ask the user to convert the file to UTF-8
+    failed at execute (bad_encoding): a.txt: written as windows-1252, the file would be read as windows-1251 the next time.
+    next: use only ASCII characters in the new text, or ask the user to convert the file to UTF-8
     did: nothing
     ");
     snapshot!(scene.told("edit_file", edit("a.txt", "naïve", "漢")).await, @"
@@ -314,7 +314,7 @@ async fn an_edit_of_a_secret_file_tells_nothing_before_somebody_said_yes() {
     let arguments = RawArguments::from(edit(".env", "PASSWORT=x", "y"));
     let result = scene.send(ToolCall::new("edit_file", arguments).by(Origin::Person)).await;
     snapshot!(told(&result), @r#"
-    refused at authorize (needs_approval): The rule "secret files" asks first, and nobody is there to answer. It would read .env, which is a secret by its name.
+    refused at authorize (needs_approval): The rule "secret files" asks first, and there is no one to ask. It would read .env, which is a secret by its name.
     next: do without it, or ask the user, who can answer at a terminal
     did: nothing
     "#);
@@ -356,7 +356,7 @@ async fn a_short_edit_of_many_places_cannot_fill_the_memory() {
     let scene = read(scene().file("a.txt", "a".repeat(10_000)), "a.txt").await;
     let edit = json!({ "old_text": "a", "new_text": "b".repeat(10_000), "count": "all" });
     snapshot!(scene.told("edit_file", json!({ "path": "a.txt", "edits": [edit] })).await, @"
-    failed at execute (too_large): a.txt would become larger than 64 MiB, which is the most that is written at once.
+    failed at execute (too_large): a.txt would become larger than 64 MiB, the maximum for one write.
     next: replace fewer places or send less text
     did: nothing
     ");
@@ -422,12 +422,12 @@ async fn a_file_with_damaged_utf_8_is_not_edited_in_another_encoding() {
     scene.call("read_file", json!({ "paths": ["a.txt", "cut.txt"] })).await;
     let edit = |path: &str| json!({ "path": path, "edits": [{ "old_text": "x", "new_text": "\u{e9}" }] });
     snapshot!(scene.told("edit_file", edit("a.txt")).await, @r#"
-    failed at execute (bad_encoding): a.txt is UTF-8 with damage: byte 5 (in line 2) belongs to no character. It was not touched, because every byte that is not edited must stay as it is.
+    failed at execute (bad_encoding): a.txt is UTF-8 with damage: byte 5 (in line 2) belongs to no character. It was not touched, because every byte that is not edited must stay unchanged.
     next: tell the user that line 2 is damaged, or replace the whole file with "write_file"
     did: nothing
     "#);
     snapshot!(scene.told("edit_file", edit("cut.txt")).await, @r#"
-    failed at execute (bad_encoding): cut.txt is UTF-8 with damage: byte 5 (in line 2) belongs to no character. It was not touched, because every byte that is not edited must stay as it is.
+    failed at execute (bad_encoding): cut.txt is UTF-8 with damage: byte 5 (in line 2) belongs to no character. It was not touched, because every byte that is not edited must stay unchanged.
     next: tell the user that line 2 is damaged, or replace the whole file with "write_file"
     did: nothing
     "#);
@@ -458,7 +458,7 @@ async fn an_edit_that_lacks_something_is_told_where_it_belongs_and_never_to_leav
     let told = scene.told("edit_file", json!({ "path": "a.txt", "old_text": "x" })).await;
     assert!(told.contains(r#"put it into "edits": [{"old_text": …, "new_text": …}]."#), "{told}");
     let told = scene.told("edit_file", json!({ "path": "a.txt", "insert_line": 1, "new_str": "y" })).await;
-    assert!(!told.contains("leave it out") && told.contains("\"new_text\" has the line that is there"), "{told}");
+    assert!(!told.contains("leave it out") && told.contains("\"new_text\" has the current line"), "{told}");
     scene.assert_untouched();
 }
 

@@ -47,15 +47,15 @@ async fn paths_are_told_from_the_root_whatever_folder_is_looked_in() {
 async fn when_nothing_fits_near_names_are_told_and_it_is_no_error() {
     let scene = Scene::new().file("docs/README.md", "").file("src/deep/main.rs", "");
     snapshot!(scene.told("glob", json!({ "pattern": "readme.*" })).await, @"
-    ok: [nothing fits; 2 names compared; near: docs/README.md]
+    ok: [nothing matches; 2 names compared; near: docs/README.md]
     did: nothing
     ");
     snapshot!(scene.told("glob", json!({ "pattern": "deep/*.rs" })).await, @"
-    ok: [nothing fits; 0 names compared; near: src/deep/main.rs]
+    ok: [nothing matches; 0 names compared; near: src/deep/main.rs]
     did: nothing
     ");
     snapshot!(scene.told("glob", json!({ "pattern": "*.xyz" })).await, @"
-    ok: [nothing fits; 2 names compared]
+    ok: [nothing matches; 2 names compared]
     did: nothing
     ");
 }

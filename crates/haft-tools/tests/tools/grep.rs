@@ -105,7 +105,7 @@ async fn a_literal_pattern_is_text_and_a_bad_expression_says_where_and_how_to_me
     "#);
     snapshot!(scene.told("grep", json!({ "pattern": "add(" })).await, @r#"
     failed at execute (bad_arguments): The pattern "add(" is not a regular expression: unclosed group at character 4.
-    next: escape the character with a backslash, or set "literal" to true to search for the text as it is
+    next: escape the character with a backslash, or set "literal" to true to search for exactly this text
     did: nothing
     "#);
     snapshot!(scene.told("grep", json!({ "pattern": "(?=x)" })).await, @r#"
@@ -115,19 +115,19 @@ async fn a_literal_pattern_is_text_and_a_bad_expression_says_where_and_how_to_me
     "#);
     snapshot!(scene.told("grep", json!({ "pattern": "\\p{Nothing}" })).await, @r#"
     failed at execute (bad_arguments): The pattern "\\p{Nothing}" cannot be used: Unicode property not found.
-    next: write a simpler expression, or set "literal" to true to search for the text as it is
+    next: write a simpler expression, or set "literal" to true to search for exactly this text
     note: This tool has now failed 3 times in a row.
     did: nothing
     "#);
     snapshot!(scene.told("grep", json!({ "pattern": "a\\nb" })).await, @r#"
-    failed at execute (bad_arguments): The pattern "a\\nb" holds a line end, but each line is searched for itself.
+    failed at execute (bad_arguments): The pattern "a\\nb" holds a line end, but each line is searched separately.
     next: set "multiline" to true, or search for a part on one line
     note: This tool has now failed 4 times in a row.
     did: nothing
     "#);
     snapshot!(scene.told("grep", json!({ "pattern": "(\\w{100}){100}{100}" })).await, @r#"
     failed at execute (bad_arguments): The pattern "(\\w{100}){100}{100}" cannot be used: compiled, it is larger than 32 MB.
-    next: write a simpler expression, or set "literal" to true to search for the text as it is
+    next: write a simpler expression, or set "literal" to true to search for exactly this text
     note: This tool has now failed 5 times in a row.
     did: nothing
     "#);

@@ -169,7 +169,7 @@ async fn where_only_ignored_files_are_left_it_is_said_with_the_way_to_see_them()
     did: nothing
     "#);
     snapshot!(scene.told("glob", json!({ "pattern": "*" })).await, @r#"
-    ok: [nothing fits; 0 names compared; only ignored and hidden files are here; left out: 39 ignored (set "ignored" to true to see them), 1 hidden: .git/ (a pattern with the dot finds them: ".*", ".github/**")]
+    ok: [nothing matches; 0 names compared; only ignored and hidden files are here; left out: 39 ignored (set "ignored" to true to see them), 1 hidden: .git/ (a pattern with the dot finds them: ".*", ".github/**")]
     did: nothing
     "#);
     snapshot!(scene.told("grep", json!({ "pattern": "needle" })).await, @r#"

@@ -87,7 +87,7 @@ fn every_kind_of_error_has_its_words_and_its_name_in_every_dialect() {
         for kind in ErrorKind::all() {
             // Two kinds have another name for each of two operations.
             let operation = if kind == ErrorKind::Io { Operation::Write } else { Operation::Read };
-            let error = ToolError::new(kind, "It went wrong.", Next::FixArguments("mend it".into()))
+            let error = ToolError::new(kind, "It went wrong.", Next::FixArguments("fix it".into()))
                 .about_file("a.txt", operation)
                 .recover_with(Recovery::Text("look again".into()))
                 .caused_by(std::io::Error::other("the cause"));
@@ -103,7 +103,7 @@ fn every_kind_of_error_has_its_words_and_its_name_in_every_dialect() {
                 exit_code: None,
             };
             let told = dialect(name).error(&error, Some("Nothing was changed."), &outcome);
-            for words in ["It went wrong.", "Nothing was changed.", "mend it"] {
+            for words in ["It went wrong.", "Nothing was changed.", "fix it"] {
                 assert!(told.contains(words), "{name} {kind:?}: {told}");
             }
             let object = dialect(name).object(&told, &outcome).expect("an error has an object").to_string();
@@ -266,7 +266,7 @@ async fn unknown_arguments_are_refused_or_left_out_and_told() {
     let lenient = scene("wyrm").limits(|limits| limits.unknown_keys = UnknownKeys::Dropped);
     let lenient = lenient.call("list_files", arguments()).await;
     assert!(lenient.error.is_none());
-    assert_eq!(lenient.warnings, ["$.colour: \"red\" is no argument of this tool and was left out"]);
+    assert_eq!(lenient.warnings, ["$.colour: \"red\" is not an argument of this tool and was left out"]);
 }
 
 #[tokio::test]

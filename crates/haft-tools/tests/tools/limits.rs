@@ -94,7 +94,7 @@ async fn totals_are_exact_in_small_trees_and_lower_bounds_that_do_not_vary_in_la
             json!({ "pattern": "hit", "offset": 2_550 }),
             "[2,551–2,600 of 2,600 matches in 1,300 files; 1,300 files searched]",
         ),
-        (json!({ "pattern": "hit", "offset": 9_000 }), "[2,600 matches in 1,300 files; none behind offset=9000; "),
+        (json!({ "pattern": "hit", "offset": 9_000 }), "[2,600 matches in 1,300 files; none after offset=9000; "),
         (
             json!({ "pattern": "hit", "mode": "files", "limit": 5 }),
             "[1–5 of at least 1,024 files with matches; go on with offset=5; ",

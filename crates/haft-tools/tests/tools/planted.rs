@@ -100,10 +100,10 @@ async fn the_question_says_what_git_would_do_and_a_yes_is_enough() {
     ");
     let asked = script.asked();
     assert_eq!(asked.len(), 1);
-    assert!(asked[0].ruling.reason.contains("make git take docs for a repository"), "{}", asked[0].ruling.reason);
+    assert!(asked[0].ruling.reason.contains("make git treat docs as a repository"), "{}", asked[0].ruling.reason);
     let edit = json!({ "path": "docs/config", "edits": [{ "old_text": "a.sh", "new_text": "b.sh" }] });
     snapshot!(scene.told("edit_file", edit).await, @r#"
-    refused at authorize (needs_approval): The rule "protected names" asks first, and nobody is there to answer. It would make git take docs for a repository, whose settings and hooks run programs.
+    refused at authorize (needs_approval): The rule "protected names" asks first, and there is no one to ask. It would make git treat docs as a repository, whose settings and hooks run programs.
     next: add an answer to the script
     did: nothing
     "#);

@@ -215,7 +215,7 @@ async fn the_last_line_names_what_is_unusual_about_a_text() {
     === damaged.txt ===
          1	größer
          2	schöner�
-    [end of file: 2 lines; bytes that are no text are shown as U+FFFD]
+    [end of file: 2 lines; bytes that are not text are shown as U+FFFD]
     did: nothing
     ");
     snapshot!(scene.told("read_file", json!({ "path": "latin.txt", "limit": 2 })).await, @"

@@ -14,7 +14,7 @@ async fn one_call_reads_a_hundred_files_and_says_that_more_fit() {
     let text = scene.call("read_file", json!({ "paths": ["d/*.txt", "**/1*.txt"] })).await.text();
     assert_eq!(text.matches("=== d/").count(), 100);
     assert!(text.ends_with(
-        "\n[\"d/*.txt\": 130 files fit, the first 100 were taken: one call reads at most 100; use a narrower glob for the others]\n\
+        "\n[\"d/*.txt\": 130 files match, the first 100 were chosen: one call reads at most 100; use a narrower glob for the others]\n\
          [not looked for, because one call reads at most 100 files: **/1*.txt]\n"
     ), "{text}");
 }
@@ -32,7 +32,7 @@ async fn a_secret_by_its_name_is_not_read_and_said_so() {
     let scene = Scene::new().file("prod.env", "KEY=1\n").file("a.txt", "a\n");
     symlink("prod.env", scene.root().join("b.txt")).expect("a link can be made");
     snapshot!(scene.told("read_file", json!({ "paths": ["*.env"] })).await, @r#"
-    refused at execute (needs_approval): "*.env" fits only 1 secret-class file: prod.env. Globs do not read secrets.
+    refused at execute (needs_approval): "*.env" matches only 1 secret-class file: prod.env. Globs do not read secrets.
     next: name one as "path" to ask for it
     did: nothing
     "#);
@@ -56,7 +56,7 @@ async fn what_the_walk_left_out_is_told() {
     [end of file: 1 line]
 
     === *.rs ===
-    Error: No file fits "*.rs".
+    Error: No file matches "*.rs".
     Next: call "glob" to see which files there are
     ["*.txt", "*.t?t", "*.rs": left out: 1 ignored: build/ (name one to read it), 2 hidden: .git/, .gitignore (name one to read it)]
     did: nothing
@@ -78,7 +78,7 @@ async fn a_link_inside_is_read_and_one_to_the_outside_is_told() {
     [end of file: 1 line]
 
     === circle.txt ===
-    Error: The path circle.txt runs in a circle of links.
+    Error: The path circle.txt is a loop of links.
     Next: write the path relative to the workspace
 
     === dangling.txt ===
@@ -134,11 +134,11 @@ async fn a_bad_glob_does_not_stop_the_others() {
     [end of file: 1 line]
 
     === */ ===
-    Error: "*/" fits only folders.
-    Next: write a glob that fits files, such as "src/*"
+    Error: "*/" matches only folders.
+    Next: write a glob that matches files, such as "src/*"
 
     === src/a* ===
-    Error: No file fits "src/a*". Near: src/A.rs.
+    Error: No file matches "src/a*". Near: src/A.rs.
     Next: call "glob" to see which files there are
     did: nothing
     "#
@@ -151,12 +151,12 @@ async fn a_misspelt_name_with_brackets_gets_its_near_names() {
     let named = scene.call("read_file", json!({ "paths": ["app/[id]/page.tsx"] })).await;
     assert_eq!(named.status, Status::Ok);
     snapshot!(scene.told("read_file", json!({ "paths": ["app/[id]/pages.tsx"] })).await, @r#"
-    failed at execute (missing_file): No file fits "app/[id]/pages.tsx" as a glob. app/[id]/pages.tsx does not exist. Near: app/[id]/page.tsx.
+    failed at execute (missing_file): No file matches "app/[id]/pages.tsx" as a glob. app/[id]/pages.tsx does not exist. Near: app/[id]/page.tsx.
     next: use one of these, or call "list_dir" on app/[id]
     did: nothing
     "#);
     snapshot!(scene.told("read_file", json!({ "paths": ["app/[id]/*.tsx"] })).await, @r#"
-    failed at execute (missing_file): No file fits "app/[id]/*.tsx".
+    failed at execute (missing_file): No file matches "app/[id]/*.tsx".
     next: call "glob" to see which files there are; a "[" of a name is written "[[]" in a glob
     did: nothing
     "#);

@@ -36,7 +36,7 @@ async fn a_session_lists_previews_and_takes_back_its_own_changes() {
     did: nothing
     ");
     snapshot!(scene.told("undo", json!({ "action": "preview", "change_set": 1 })).await, @"
-    ok: Change set 1 can be taken back. Afterwards:
+    ok: Change set 1 can be undone. Afterwards:
       restored a.txt
     a.txt:
     hunk 1 @@ line 1 @@
@@ -56,24 +56,24 @@ async fn a_session_lists_previews_and_takes_back_its_own_changes() {
     did: nothing
     ");
     snapshot!(scene.told("undo", json!({ "action": "take_back" })).await, @"
-    ok: Took back change set 2:
+    ok: Undid change set 2:
       removed new.txt
     did: changed new.txt
     ");
     snapshot!(scene.told("undo", json!({ "action": "take_back", "file": "a.txt", "hunk": 2 })).await, @"
-    ok: Took back change set 1:
+    ok: Undid change set 1:
       merged a.txt (later changes are kept)
     did: changed a.txt
     ");
     assert_eq!(scene.read("a.txt"), "l1\ntwo\nl3\nl4\nl5\nl6\nl7\nl8\nl9\nl10\nl11\nl12\n");
     snapshot!(scene.told("undo", json!({ "action": "take_back", "change_set": 1 })).await, @"
-    ok: Took back change set 1:
+    ok: Undid change set 1:
       merged a.txt (later changes are kept)
     did: changed a.txt
     ");
     scene.assert_untouched();
     snapshot!(scene.told("undo", json!({ "action": "take_back" })).await, @"
-    failed at line_up (no_match): This session has made no change that could be taken back.
+    failed at line_up (no_match): This session has made no change that could be undone.
     next: go on
     did: nothing
     ");
@@ -85,7 +85,7 @@ async fn what_others_changed_since_is_kept_or_stands_in_the_way() {
     scene.call("edit_file", edit("a.txt", &[("l2\n", "two\n")])).await;
     let scene = scene.file("a.txt", "l1\ntwo\nl3\nl4\nl5\nl6\nl7\nl8\nl9\nl10\nl11\ntwelve\n");
     snapshot!(scene.told("undo", json!({ "action": "take_back" })).await, @"
-    ok: Took back change set 1:
+    ok: Undid change set 1:
       merged a.txt (later changes are kept)
     did: changed a.txt
     ");
@@ -93,7 +93,7 @@ async fn what_others_changed_since_is_kept_or_stands_in_the_way() {
     scene.call("edit_file", edit("a.txt", &[("l3\n", "three\n")])).await;
     let scene = scene.file("a.txt", "l1\nl2\nmine\n");
     snapshot!(scene.told("undo", json!({ "action": "take_back" })).await, @r#"
-    failed at line_up (stale): Nothing was taken back.
+    failed at line_up (stale): Nothing was undone.
     a.txt was changed since change set 3, in the same lines:
     @@ line 1 @@
       l1
@@ -109,7 +109,7 @@ async fn what_others_changed_since_is_kept_or_stands_in_the_way() {
     - l11
     - twelve
     + mine
-    next: call "edit_file" to change back what you still want to, since the file was changed outside of haft
+    next: call "edit_file" to revert what you still want to, because the file was changed outside of haft
     did: nothing
     "#);
     assert_eq!(scene.read("a.txt"), "l1\nl2\nmine\n");
@@ -122,7 +122,7 @@ async fn a_change_set_of_another_session_is_not_taken_back() {
     let other = scene.another_session("other");
     let result = call_in(&scene, &other, "undo", json!({ "action": "take_back", "change_set": 1 })).await;
     snapshot!(told(&result), @r#"
-    failed at line_up (no_match): Change set 1 is none of this session.
+    failed at line_up (no_match): Change set 1 is not of this session.
     next: call "undo" to look at your change sets, with action "list"
     did: nothing
     "#);
@@ -134,7 +134,7 @@ async fn a_change_set_of_another_session_is_not_taken_back() {
     // What another session built on it stays, too.
     call_in(&scene, &other, "edit_file", edit("a.txt", &[("two\n", "zwei\n")])).await;
     snapshot!(scene.told("undo", json!({ "action": "take_back" })).await, @"
-    failed at line_up (stale): Nothing was taken back.
+    failed at line_up (stale): Nothing was undone.
     a.txt was changed since change set 1, in the same lines:
     @@ line 1 @@
       l1
@@ -143,7 +143,7 @@ async fn a_change_set_of_another_session_is_not_taken_back() {
       l3
       l4
       l5
-    next: leave it, or ask the user: change set 2, which is not of this session, was built on it
+    next: leave it, or ask the user: change set 2, which is not of this session, builds on it
     did: nothing
     ");
 }
@@ -155,7 +155,7 @@ async fn a_later_change_of_the_same_session_is_named_as_the_one_to_take_back_fir
     scene.call("edit_file", edit("a.txt", &[("two\n", "zwei\n")])).await;
     let result = scene.call("undo", json!({ "action": "take_back", "change_set": 1 })).await;
     let error = result.error.expect("change set 2 is built on it");
-    assert_eq!(error.next.to_string(), "take back change set 2 first");
+    assert_eq!(error.next.to_string(), "undo change set 2 first");
 }
 
 #[tokio::test]
@@ -171,7 +171,7 @@ async fn a_session_takes_back_its_own_undo() {
         assert_eq!(scene.read("a.txt"), changed);
     }
     snapshot!(scene.told("undo", json!({ "action": "redo" })).await, @r#"
-    failed at line_up (no_match): This session has taken back nothing of that, so there is nothing to redo.
+    failed at line_up (no_match): This session has not undone that, so there is nothing to redo.
     next: call "undo" to look at your change sets, with action "list"
     did: nothing
     "#);

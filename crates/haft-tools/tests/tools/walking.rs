@@ -118,7 +118,7 @@ async fn the_way_that_is_told_leads_to_what_was_left_out() {
     assert!(found("list_dir", json!({ "ignored": true })).await.starts_with("a.log  7\nbuild/\n"));
     assert!(found("list_dir", json!({ "path": "build" })).await.starts_with("b  7\n"));
     snapshot!(found("glob", json!({ "pattern": "*" })).await, @r#"
-    [nothing fits; 0 names compared; only ignored and hidden files are here; left out: 2 ignored: a.log, build/ (set "ignored" to true to see them), 4 hidden (a pattern with the dot finds them: ".*", ".github/**")]
+    [nothing matches; 0 names compared; only ignored and hidden files are here; left out: 2 ignored: a.log, build/ (set "ignored" to true to see them), 4 hidden (a pattern with the dot finds them: ".*", ".github/**")]
     "#);
     assert!(found("glob", json!({ "pattern": ".*" })).await.starts_with(".gitignore\n.rc\n"));
     assert!(found("glob", json!({ "pattern": ".config/**" })).await.starts_with(".config/c\n"));

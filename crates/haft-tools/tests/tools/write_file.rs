@@ -50,7 +50,7 @@ async fn a_file_that_changed_since_it_was_read_is_stale_with_the_difference() {
     scene.call("read_file", json!({ "path": "a.txt" })).await;
     let scene = scene.file("a.txt", "one\n2\nthree\n");
     snapshot!(scene.told("write_file", json!({ "path": "a.txt", "content": "x\n" })).await, @r#"
-    failed at execute (stale): a.txt changed since it was read, in what this call would replace:
+    failed at execute (stale): a.txt changed since it was read, in the text that this call would replace:
     @@ line 1 @@
       one
     - two
@@ -157,7 +157,7 @@ async fn nothing_in_the_place_of_what_is_no_text_is_a_change() {
     did: nothing
     ");
     snapshot!(scene.told("write_file", overwrite("")).await, @"
-    ok: Replaced bin (0 bytes; +0 −0 lines). What it replaces is not text (3 bytes).
+    ok: Replaced bin (0 bytes; +0 −0 lines). The file that it replaces is not text (3 bytes).
     did: changed bin
     ");
     assert_eq!(scene.read("bin"), "");
@@ -185,12 +185,12 @@ async fn what_was_not_looked_at_is_never_the_same() {
 async fn what_can_never_be_read_is_told_with_the_way_to_replace_it() {
     let scene = scene().file("bin", b"a\0b").file("utf32", b"\xff\xfe\0\0a\0\0\0");
     snapshot!(scene.told("write_file", json!({ "path": "bin", "content": "x" })).await, @r#"
-    failed at execute (binary): bin is no text that can be read first (3 bytes). It was not touched.
+    failed at execute (binary): bin is not text and cannot be read first (3 bytes). It was not touched.
     next: give write_mode "overwrite" to replace it all the same
     did: nothing
     "#);
     snapshot!(scene.told("write_file", json!({ "path": "utf32", "content": "x" })).await, @r#"
-    failed at execute (binary): utf32 is no text that can be read first (8 bytes). It was not touched.
+    failed at execute (binary): utf32 is not text and cannot be read first (8 bytes). It was not touched.
     next: give write_mode "overwrite" to replace it all the same
     did: nothing
     "#);
@@ -248,7 +248,7 @@ async fn a_protected_name_is_asked_about_even_after_a_grant_for_all_changes() {
     did: changed a.txt
     ");
     snapshot!(scene.told("write_file", json!({ "path": "sub/.Git/config", "content": "x" })).await, @r#"
-    refused at authorize (needs_approval): The rule "protected names" asks first, and nobody is there to answer. It would create sub/.Git/config (it belongs to version control, where hooks and settings run programs).
+    refused at authorize (needs_approval): The rule "protected names" asks first, and there is no one to ask. It would create sub/.Git/config (it belongs to version control, where hooks and settings run programs).
     next: do without it, or ask the user, who can answer at a terminal
     did: nothing
     "#);

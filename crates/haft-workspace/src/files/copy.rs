@@ -38,7 +38,7 @@ pub(super) fn copy(root: &Root, target: &Target, most: u64) -> Result<FileCopy, 
     }
     let after = rustix::fs::fstat(&file).map_err(|errno| broken(errno.into()))?;
     if stamp_of(&after) != stamp {
-        let what = format!("{path} is being changed by somebody else at this moment.");
+        let what = format!("Another program is changing {path} at this moment.");
         return Err(ToolError::of(ErrorKind::Stale, what).about_file(path, Operation::Read));
     }
     let content = *blake3::hash(&bytes).as_bytes();
@@ -47,6 +47,6 @@ pub(super) fn copy(root: &Root, target: &Target, most: u64) -> Result<FileCopy, 
 
 fn too_large(path: &str, most: u64) -> ToolError {
     let next = Next::DoNotRetry("use a command that works on a stream, or split the file".into());
-    let what = format!("{path} is larger than {} MiB, which is the most that is changed at once.", most / 1024 / 1024);
+    let what = format!("{path} is larger than {} MiB, the maximum for one change.", most / 1024 / 1024);
     ToolError::new(ErrorKind::TooLarge, what, next).about_file(path, Operation::Read)
 }

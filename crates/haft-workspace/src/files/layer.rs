@@ -387,7 +387,7 @@ fn kind_at(root: BorrowedFd<'_>, path: &Path) -> Option<FileKind> {
 }
 
 fn not_prepared(error: io::Error) -> ToolError {
-    let what = format!("What the command would work on could not be prepared: {error}. It was not run.");
+    let what = format!("haft could not prepare the workspace for the command: {error}. The command was not run.");
     let next = match error.kind() {
         io::ErrorKind::StorageFull => "ask the user to free some space",
         _ => "ask the user to look at haft's state folder: \"haft doctor\" names it",

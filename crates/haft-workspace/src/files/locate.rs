@@ -96,7 +96,7 @@ fn begins_with_a_name(root: &Root, text: &str) -> bool {
 }
 
 fn unresolvable(error: io::Error, text: &str) -> ToolError {
-    let why = if error.kind() == io::ErrorKind::InvalidFilename { "is too long" } else { "runs in a circle of links" };
+    let why = if error.kind() == io::ErrorKind::InvalidFilename { "is too long" } else { "is a loop of links" };
     ToolError::of(ErrorKind::BadPath, format!("The path {} {why}.", shortened(text)))
         .about_file(shortened(text), Operation::Access)
         .caused_by(error)

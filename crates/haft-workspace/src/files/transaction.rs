@@ -111,7 +111,7 @@ pub(crate) struct Done {
 impl Done {
     /// Says which change sets were dropped.
     pub(crate) fn loss(&self) -> Option<String> {
-        self.dropped.map(|up_to| format!("Change sets up to {up_to} can no longer be taken back: the journal is full."))
+        self.dropped.map(|up_to| format!("Change sets up to {up_to} can no longer be undone: the journal is full."))
     }
 }
 
@@ -122,7 +122,7 @@ pub(crate) enum NotDone {
     #[error("it was stopped")]
     Stopped,
     /// What is there is not what was expected.
-    #[error("{} was changed by somebody else in that moment", .0.display())]
+    #[error("another program changed {} in that moment", .0.display())]
     Stale(PathBuf),
     /// The journal could not be written, so nothing was tried.
     #[error("the journal: {0}")]
@@ -131,7 +131,7 @@ pub(crate) enum NotDone {
     #[error("{}: {}", .0.display(), .1)]
     System(PathBuf, io::Error),
     /// A path would plant a git repository, and nobody has agreed to that.
-    #[error("{}: git would take {} for a repository", .place.display(), .repository.display())]
+    #[error("{}: git would treat {} as a repository", .place.display(), .repository.display())]
     Plants { place: PathBuf, repository: PathBuf },
     /// It failed, and what had been done could not be taken back. The journal has that.
     #[error("{}", .0.cause)]
@@ -451,7 +451,7 @@ fn sound(file: File, hash: ContentHash) -> io::Result<File> {
     let mut hasher = blake3::Hasher::new();
     hasher.update_reader(&file)?;
     if *hasher.finalize().as_bytes() != hash.0 {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "what was kept of it is damaged"));
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "its kept content is damaged"));
     }
     (&file).rewind()?;
     Ok(file)

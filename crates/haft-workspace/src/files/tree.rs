@@ -165,7 +165,7 @@ impl Commit {
         }
         let overtaken = applied?;
         store.note_end(0)?;
-        Ok(kept_note(self.kept + overtaken, "by another program meanwhile; its version stays"))
+        Ok(kept_note(self.kept + overtaken, "by another program meanwhile; haft kept that version"))
     }
 
     fn stage_in_store(&self, root: &Root, (stores, name): (&TreeStores, &StoreName)) -> io::Result<()> {
@@ -216,7 +216,7 @@ fn take_back(root: &Root, (stores, record): (&TreeStores, &TreeRecord), place: &
     store.write(record.exchange, &operations)?;
     let overtaken = exchange.apply(&operations)?;
     store.note_end(record.exchange)?;
-    Ok(kept_note(kept + overtaken, "since; its newest version stays"))
+    Ok(kept_note(kept + overtaken, "since; haft kept the newest version"))
 }
 
 /// Returns how many entries of a tree would stay if an exchange were taken back now.

@@ -171,7 +171,7 @@ impl Write {
 fn plants_repository(path: &str, repository: &Path) -> ToolError {
     let repository = Target::Inside(Place::new(repository, Extent::Entry));
     let what = format!(
-        "{repository} changed after the call was planned: with {path}, git would take it for a repository whose settings \
+        "{repository} changed after the call was planned: with {path}, git would treat it as a repository whose settings \
          and hooks run programs. Nothing was changed."
     );
     let next = Next::FixArguments("send the call again, so that the user is asked, or write to another folder".into());
@@ -237,7 +237,7 @@ fn the_root() -> ToolError {
 }
 
 pub(super) fn not_journalled(error: io::Error) -> ToolError {
-    let what = format!("What would be replaced could not be kept for undo ({error}), so nothing was changed.");
+    let what = format!("The content to replace could not be kept for undo ({error}), so nothing was changed.");
     let next = match error.kind() {
         io::ErrorKind::ResourceBusy => {
             Next::RetryAfter(std::time::Duration::from_secs(5), "wait until the other haft is done".into())
@@ -251,10 +251,10 @@ pub(super) fn not_journalled(error: io::Error) -> ToolError {
 /// The error for a change that failed and could not be taken back either.
 pub(super) fn stands(Standing { set, cause, .. }: &Standing) -> ToolError {
     let what = format!(
-        "The change failed ({cause}), and what had been done by then could not be taken back. \
-         It stands, and the journal has it as change set {set}."
+        "The change failed ({cause}), and the part that was done could not be undone. It remains, and the journal has \
+         it as change set {set}."
     );
-    let next = format!("ask the user to look at the disk, and then to take the change back: \"haft undo {set}\"");
+    let next = format!("ask the user to check the disk, and then to undo the change: \"haft undo {set}\"");
     ToolError::new(ErrorKind::Io, what, Next::AskUser(next))
 }
 
@@ -284,7 +284,7 @@ fn not_written(error: io::Error, path: &str, write: &Write) -> ToolError {
         }
         (io::ErrorKind::ReadOnlyFilesystem, ..) => ToolError::new(
             ErrorKind::Permission,
-            format!("{path} lies on a read-only disk. Nothing was changed."),
+            format!("{path} is on a read-only disk. Nothing was changed."),
             Next::AskUser("ask the user, or write somewhere else".into()),
         )
         .about_file(path, Operation::Write),

@@ -39,7 +39,7 @@ impl SessionHistory for History {
             what: match (&set.kind, set.command, set.description) {
                 (Kind::Undo(numbers) | Kind::Redo(numbers), ..) => {
                     let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
-                    format!("took back change set {}", numbers.join(", "))
+                    format!("undid change set {}", numbers.join(", "))
                 }
                 (Kind::Change, command, description) => command.or(description).unwrap_or_default(),
             },
@@ -80,7 +80,7 @@ impl SessionHistory for History {
                 Ok::<_, ToolError>(reversed)
             };
             let done = tokio::task::spawn_blocking(work).await;
-            let reversed: Reversed = done.map_err(|_| ToolError::of(ErrorKind::Bug, "Taking back was cut off."))??;
+            let reversed: Reversed = done.map_err(|_| ToolError::of(ErrorKind::Bug, "The undo was interrupted."))??;
             Ok(Reversed { change_set: planned.change_set, ..reversed })
         })
     }
@@ -181,19 +181,17 @@ fn told(error: &HistoryError, own: &[u64]) -> ToolError {
     let (kind, what, next) = match error {
         HistoryError::NothingLeft => (
             ErrorKind::NoMatch,
-            "This session has made no change that could be taken back.".to_owned(),
+            "This session has made no change that could be undone.".to_owned(),
             Next::DoNotRetry("go on".into()),
         ),
-        HistoryError::NothingToRedo => (
-            ErrorKind::NoMatch,
-            "This session has taken back nothing of that, so there is nothing to redo.".to_owned(),
-            look(),
-        ),
+        HistoryError::NothingToRedo => {
+            (ErrorKind::NoMatch, "This session has not undone that, so there is nothing to redo.".to_owned(), look())
+        }
         HistoryError::Unknown(number) => {
-            (ErrorKind::NoMatch, format!("Change set {number} is none of this session."), look())
+            (ErrorKind::NoMatch, format!("Change set {number} is not of this session."), look())
         }
         HistoryError::AlreadyUndone(number) => {
-            (ErrorKind::NoChange, format!("Change set {number} is taken back already."), look())
+            (ErrorKind::NoChange, format!("Change set {number} is already undone."), look())
         }
         HistoryError::NotConcerned(path) => {
             (ErrorKind::NoMatch, format!("No change set of this session has changed {path}."), look())
@@ -203,8 +201,8 @@ fn told(error: &HistoryError, own: &[u64]) -> ToolError {
         }
         HistoryError::NoHunks(path) => (
             ErrorKind::BadArguments,
-            format!("{path} has no hunks: it was created, removed, or is no text."),
-            Next::FixArguments("leave \"hunk\" out to take the whole file back".into()),
+            format!("{path} has no hunks: it was created, removed, or is not text."),
+            Next::FixArguments("leave \"hunk\" out to undo the whole file".into()),
         ),
         HistoryError::NoHunk { path, hunk, hunks } => (
             ErrorKind::BadArguments,
@@ -219,7 +217,7 @@ fn told(error: &HistoryError, own: &[u64]) -> ToolError {
 
 /// Says which paths stand in the way, and what could be done.
 fn blocked(conflicts: &[Conflict], own: &[u64]) -> ToolError {
-    let mut what = String::from("Nothing was taken back.");
+    let mut what = String::from("Nothing was undone.");
     for conflict in conflicts.iter().take(MOST_SHOWN) {
         what.push_str(&format!("\n{} was changed since change set {}, {}", conflict.path, conflict.set, conflict.why));
         let texts = (conflict.left.as_deref().map(decode), conflict.now.as_deref().map(decode));
@@ -233,13 +231,13 @@ fn blocked(conflicts: &[Conflict], own: &[u64]) -> ToolError {
     }
     let later = conflicts.iter().flat_map(|conflict| &conflict.blocked_by).max();
     let next = match later {
-        Some(later) if own.contains(later) => Next::FixArguments(format!("take back change set {later} first")),
+        Some(later) if own.contains(later) => Next::FixArguments(format!("undo change set {later} first")),
         Some(later) => Next::AskUser(format!(
-            "leave it, or ask the user: change set {later}, which is not of this session, was built on it"
+            "leave it, or ask the user: change set {later}, which is not of this session, builds on it"
         )),
         None => Next::UseInstead {
             tool: "edit_file".into(),
-            to: "to change back what you still want to, since the file was changed outside of haft".into(),
+            to: "to revert what you still want to, because the file was changed outside of haft".into(),
         },
     };
     ToolError::new(ErrorKind::Stale, what, next)

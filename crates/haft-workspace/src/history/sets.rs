@@ -365,7 +365,7 @@ impl Sets {
         let mut warnings = Vec::new();
         if self.reading.dropped > 0 {
             let up_to = self.reading.dropped;
-            warnings.push(format!("Change sets up to {up_to} were dropped to save room; they cannot be undone."));
+            warnings.push(format!("Change sets up to {up_to} were dropped to save space; they cannot be undone."));
         }
         if !self.reading.damaged.is_empty() {
             let bytes: u64 = self.reading.damaged.iter().sum();

@@ -42,7 +42,7 @@ impl Since {
 
     /// Writes the content that a file had; fails where it was not kept or is damaged.
     pub(crate) fn write(&self, before: &State, inline: Inline, to: &mut File) -> io::Result<()> {
-        let not_kept = || io::Error::other("what was in it then was not kept, or is damaged");
+        let not_kept = || io::Error::other("its content then was not kept, or is damaged");
         if let (true, State::File { hash, content: Kept::Object { .. }, .. }) = (is_too_large(before), before) {
             let mut hasher = blake3::Hasher::new();
             hasher.update_reader(self.journal.objects().open(*hash)?)?;
@@ -63,13 +63,13 @@ impl Since {
         let is_older_left = self.first > 0 && reading.intents[self.first - 1].0.at < self.at_ms;
         if reading.dropped > 0 && !is_older_left {
             warnings.push(format!(
-                "Change sets up to {} were dropped to save room; what they changed since then cannot be taken back.",
+                "Change sets up to {} were dropped to save space; their changes since then cannot be undone.",
                 reading.dropped
             ));
         }
         if !reading.damaged.is_empty() {
             warnings.push(format!(
-                "The journal is damaged in {} places; what it had there cannot be taken back.",
+                "The journal is damaged in {} places; the changes recorded there cannot be undone.",
                 reading.damaged.len()
             ));
         }

@@ -146,7 +146,7 @@ pub(super) fn looked(contents: &Contents<'_>, path: &Path) -> Result<State, Hist
     let system = |error: io::Error| {
         // The system speaks of many levels of links; there is one, and it was put there since.
         let is_link = Errno::from_io_error(&error) == Some(Errno::LOOP);
-        let error = if is_link { io::Error::other("a link stands in the way to it now") } else { error };
+        let error = if is_link { io::Error::other("a link is in the way to it now") } else { error };
         HistoryError::System { path: path.display().to_string(), error }
     };
     image::look(contents.root, path).map(|seen| seen.state).map_err(system)
@@ -266,11 +266,11 @@ impl Change<'_> {
         if !is_file(now) {
             "it is gone or no longer a file"
         } else if !is_file(self.before) {
-            "and taking it back would remove that work"
+            "and undoing it would remove that work"
         } else if [now, self.before, self.after].into_iter().any(is_too_large) {
             "and it is too large to be merged"
         } else {
-            "and what it was then was not kept"
+            "and its content then was not kept"
         }
     }
 }
@@ -279,7 +279,7 @@ impl Plan {
     /// Plans to take the exchange of an ignored tree back, where its before-images are still kept.
     fn exchange(&mut self, contents: &Contents<'_>, path: PathBuf, tree: &TreeRecord) {
         if !contents.has_store(tree) {
-            self.notes.push(format!("What was in {} is not kept any more; it stays as it is.", path.display()));
+            self.notes.push(format!("The old content of {} is no longer kept; it stays unchanged.", path.display()));
             self.files.push((path, Became::Unchanged));
             return;
         }
@@ -454,7 +454,7 @@ pub(super) fn made_of(
         State::File { .. } => {
             let damaged = || HistoryError::System {
                 path: path.display().to_string(),
-                error: io::Error::new(io::ErrorKind::InvalidData, "what was kept of it is damaged"),
+                error: io::Error::new(io::ErrorKind::InvalidData, "its kept content is damaged"),
             };
             let bytes = contents.bytes(state, &State::Absent, inline).ok_or_else(damaged)?;
             Action::Put(Content::Bytes(bytes.into()), state.rights())

@@ -215,11 +215,11 @@ fn a_merge_that_was_not_tried_is_told_with_its_reason() {
         mine(&ground);
         ground.undo(Which::Newest).expect_err("it cannot be merged").to_string()
     };
-    let told = |why: &str| format!("a was changed since change set 1, {why}; nothing was taken back");
+    let told = |why: &str| format!("a was changed since change set 1, {why}; nothing was undone");
     let touched = why("1\n2\n", &|ground| ground.put("a", "uno\n2\n"));
     assert_eq!(touched, told("in the same lines"));
     let binary = why("1\0\n2\n3\n", &|ground| ground.put("a", "one\0\n2\nmine\n"));
-    assert_eq!(binary, told("and only text in one and the same encoding can be merged"));
+    assert_eq!(binary, told("and only text in the same encoding can be merged"));
     let large = why("1\n2\n", &|ground| {
         let file = std::fs::File::options().write(true).open(ground.path("a")).expect("it is there");
         file.set_len((64 << 20) + 1).expect("it may be sparse");

@@ -95,7 +95,7 @@ impl Held {
             }
             Standing::Changed { files, .. } => Err(format!("{} changed since it was trusted", files.join(", "))),
             Standing::New => Err(format!("{} is not trusted", self.file.name)),
-            Standing::Refused(why) => Err(format!("{} cannot be loaded any more: {why}", self.file.name)),
+            Standing::Refused(why) => Err(format!("{} can no longer be loaded: {why}", self.file.name)),
         }
     }
 
@@ -171,7 +171,7 @@ impl Held {
             let kind = there.ok().map(|facts| FileType::from_raw_mode(facts.st_mode));
             let expected = if kept.is_dir() { FileType::Directory } else { FileType::RegularFile };
             if kind != Some(expected) {
-                return Err(format!("{place} is gone or something else since it was trusted"));
+                return Err(format!("{place} was removed or replaced since it was trusted"));
             }
         }
         self.copy_is_intact(copy)?;

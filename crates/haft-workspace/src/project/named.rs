@@ -118,9 +118,9 @@ fn hash(file: OwnedFd, left: &mut u64) -> io::Result<Option<String>> {
     let mut hasher = blake3::Hasher::new();
     let mut limited = file.take(*left + 1);
     io::copy(&mut limited, &mut hasher)?;
-    *left = (*left + 1)
-        .checked_sub(hasher.count() + 1)
-        .ok_or_else(|| io::Error::new(io::ErrorKind::FileTooLarge, "what it names is larger than 256 MiB"))?;
+    *left = (*left + 1).checked_sub(hasher.count() + 1).ok_or_else(|| {
+        io::Error::new(io::ErrorKind::FileTooLarge, "the files that it names are larger than 256 MiB")
+    })?;
     Ok(Some(hasher.finalize().to_hex().to_string()))
 }
 

@@ -235,7 +235,10 @@ impl Reaching<'_> {
         let starts = file.read(&mut head).is_ok_and(|count| count == 2 && &head == b"#!");
         if is_secret(Path::new(name)) {
             if runs == Runs::Surely {
-                self.leave_out(name, "it may hold secrets, so it runs as it is then".to_owned());
+                self.leave_out(
+                    name,
+                    "it may hold secrets, so haft does not copy it: each run uses its current content".to_owned(),
+                );
             }
             return None;
         }
@@ -328,7 +331,7 @@ impl Reaching<'_> {
                     file.read_to_end(&mut bytes).map_err(|_| format!("{path} cannot be read"))?;
                     files.insert(path, Reached { bytes, is_program: facts.permissions().mode() & 0o111 != 0 });
                 }
-                _ => return Err(format!("{path} is no ordinary file")),
+                _ => return Err(format!("{path} is not an ordinary file")),
             }
         }
         Ok(())

@@ -165,7 +165,7 @@ fn links_are_never_followed_and_never_trusted() {
     assert_eq!(trusted.code.len(), 1);
     assert_eq!(
         refused,
-        [(RULES.to_owned(), "it is a link, or lies behind one, and links are not followed".to_owned())]
+        [(RULES.to_owned(), "it is a link, or is behind one, and haft does not follow links".to_owned())]
     );
     std::fs::remove_file(scene.path("out")).expect("it was there");
     symlink(scene.folder.path(), scene.path("out")).expect("a link can be made");
@@ -399,7 +399,7 @@ fn a_changed_helper_is_named_and_a_missing_one_refuses() {
     assert_eq!(names(held.helpers_changed()), changed);
     assert_eq!(names(held.named_helpers_changed()), ["scripts/lib.sh"]);
     std::fs::remove_dir_all(scene.path("more")).expect("it was there");
-    assert_eq!(held.still(), Err("more is gone or something else since it was trusted".to_owned()));
+    assert_eq!(held.still(), Err("more was removed or replaced since it was trusted".to_owned()));
 }
 
 #[test]

@@ -80,7 +80,7 @@ impl Replica {
     fn place(&self, path: &Path) -> io::Result<PathBuf> {
         let is_plain = path.components().all(|component| matches!(component, Component::Normal(_)));
         if !is_plain || path.as_os_str().is_empty() {
-            return Err(io::Error::other("it lies in a folder that was added to the workspace, which is not copied"));
+            return Err(io::Error::other("it is in a folder that was added to the workspace, which is not copied"));
         }
         let mut place = self.workspace();
         let mut parts = path.components().peekable();

@@ -40,7 +40,7 @@ pub fn link_below(folder: &Path, below: &Path) -> Option<PathBuf> {
 fn create(path: &Path) -> io::Result<File> {
     match OpenOptions::new().write(true).create_new(true).open(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            Err(io::Error::new(error.kind(), "it is there already"))
+            Err(io::Error::new(error.kind(), "it exists already"))
         }
         file => file,
     }
@@ -59,7 +59,7 @@ mod tests {
         assert_eq!(std::fs::read_to_string(inner.join("y")).expect("it is there"), "2");
 
         let error = create_new_files(&inner, &[("z", "3"), ("x", "4")]).expect_err("x is there");
-        assert_eq!(error.to_string(), format!("{}: it is there already", inner.join("x").display()));
+        assert_eq!(error.to_string(), format!("{}: it exists already", inner.join("x").display()));
         assert!(!inner.join("z").exists());
         assert_eq!(std::fs::read_to_string(inner.join("x")).expect("it is there"), "1");
     }

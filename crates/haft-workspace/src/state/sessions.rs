@@ -115,7 +115,7 @@ pub enum SessionError {
         all: Vec<SessionId>,
     },
     /// Somebody else writes it.
-    #[error("session {0} is at work in another haft; wait until it has ended, or stop that one")]
+    #[error("session {0} is in use by another haft; wait until it ends, or stop it")]
     Busy(SessionId),
     /// Nothing of it can be read.
     #[error(

@@ -178,7 +178,7 @@ fn a_kept_content_that_is_damaged_cut_or_gone_is_refused_and_nothing_is_written(
         }
         let refused = changed.ground.undo(Which::Number(4)).expect_err(damage);
         let told = refused.to_string();
-        assert!(told.contains("f4: what was kept of it is") && told.contains("nothing was taken back"), "{told}");
+        assert!(told.contains("f4: its kept content is") && told.contains("nothing was undone"), "{told}");
         assert_eq!(changed.ground.tree(), changed.after, "{damage}");
         changed.ground.undo(Which::Number(5)).expect("the others are whole");
         std::fs::write(object, &whole).expect("it is ours");

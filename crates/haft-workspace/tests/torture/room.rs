@@ -69,7 +69,7 @@ fn what_goes_to_make_room_is_said_by_the_change_that_needs_it() {
     let log = ground.history().log().expect("it can be read");
     let dropped = log.sets.iter().map(|set| set.number).min().expect("the newest stays") - 1;
     assert!(dropped > 0);
-    let wanted = format!("Change sets up to {dropped} can no longer be taken back: the journal is full.");
+    let wanted = format!("Change sets up to {dropped} can no longer be undone: the journal is full.");
     assert_eq!(told.last(), Some(&wanted));
 }
 

@@ -89,7 +89,7 @@ impl Reader {
         }
         self.doubt(pipe + 1..end);
         if self.doubts.of_print {
-            self.not_understood("what it prints between and behind its values is known only when it runs");
+            self.not_understood("the separators that it prints are known only when it runs");
         }
         self.reading.inner.push(marks::script(&format!("printf '%s\\n' {} | {command}", marks::quoted(&printed))));
     }
@@ -186,7 +186,7 @@ impl Reader {
         let end = range.end.min(self.tokens.len());
         let is_open = marks::is_open(&self.value(range.clone()));
         if !is_open && self.doubts.about(&self.tokens[range.start.min(end)..end]) {
-            self.not_understood("it runs, reads or writes what a variable says that may change");
+            self.not_understood("it runs, reads or writes the value of a variable that may change");
         }
     }
 

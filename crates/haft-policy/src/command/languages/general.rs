@@ -53,7 +53,7 @@ fn shell_templates(text: &str) -> impl Iterator<Item = &str> {
 /// Adds what a text would do to what is found already.
 fn study(text: &str, findings: &mut Findings, depth: usize) {
     if depth > DEEPEST {
-        findings.not_understood("it has code in code in code");
+        findings.not_understood("it nests code in code too deeply");
         return;
     }
     let folder = findings.folder.clone();

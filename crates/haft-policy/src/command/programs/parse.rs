@@ -177,9 +177,13 @@ fn danger(text: &'static str) -> Result<Act, String> {
         "lost-history" => Danger::HistoryLost,
         "haft" => Danger::Haft,
         "exhaustion" => Danger::Exhaustion,
-        _ => return Err(format!("\"{word}\" is no danger")),
+        _ => return Err(format!("\"{word}\" is not a danger")),
     };
-    if words.is_empty() { Err("the danger is not told".to_owned()) } else { Ok(Act::Danger(danger, words.to_owned())) }
+    if words.is_empty() {
+        Err("the danger has no description".to_owned())
+    } else {
+        Ok(Act::Danger(danger, words.to_owned()))
+    }
 }
 
 fn output(word: &str) -> Result<Output, String> {

@@ -109,7 +109,7 @@ fn a_line_that_is_not_a_fact_is_told_with_its_file_and_line() {
     assert_eq!(check("# one\n\na\n  flags -n\n  opernads read\n"), "test.txt:5: \"opernads\" is not a fact");
     assert_eq!(check("a\n  value -o rplace\n"), "test.txt:2: \"rplace\" is not a role");
     assert_eq!(check("a\n  with does connect\n"), "test.txt:2: \"with\" names no flag");
-    assert_eq!(check("a\n  does danger sharks bite\n"), "test.txt:2: \"sharks\" is no danger");
+    assert_eq!(check("a\n  does danger sharks bite\n"), "test.txt:2: \"sharks\" is not a danger");
     assert_eq!(check("a\n  does publish\n"), "test.txt:2: \"publish\" says nothing");
     assert_eq!(check("a\n  output words\n"), "test.txt:2: \"words\" is nothing that a program prints");
     assert_eq!(check("a b\n  plus\nb\n  plus\n"), "test.txt:3: \"b\" has a row already");

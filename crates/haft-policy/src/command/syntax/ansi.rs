@@ -21,7 +21,7 @@ impl Reader<'_> {
         bytes.truncate(length);
         Ok(match String::from_utf8(bytes) {
             Ok(text) => WordPart::Text(text, Quoting::Quoted),
-            Err(_) => WordPart::Opaque("it has bytes that are no text".to_owned()),
+            Err(_) => WordPart::Opaque("it has bytes that are not text".to_owned()),
         })
     }
 
@@ -73,7 +73,7 @@ impl Reader<'_> {
     fn code_point(&mut self, letter: char, most: usize, bytes: &mut Vec<u8>) -> Read<()> {
         match self.digits(16, most) {
             Some(number) => {
-                let next = char::from_u32(number).ok_or(Trouble("an escape is no character"))?;
+                let next = char::from_u32(number).ok_or(Trouble("an escape is not a character"))?;
                 bytes.extend(next.to_string().bytes());
             }
             None => bytes.extend(format!("\\{letter}").bytes()),

@@ -111,7 +111,7 @@ impl Reader<'_> {
     /// Like `script`, where there has to be a command.
     pub(super) fn commands(&mut self) -> Read<Script> {
         let script = self.script()?;
-        if script.items.is_empty() { Err(Trouble("there is no command where one has to be")) } else { Ok(script) }
+        if script.items.is_empty() { Err(Trouble("a command is missing")) } else { Ok(script) }
     }
 
     fn list_item(&mut self, list: &mut List) -> Read<()> {
@@ -138,7 +138,7 @@ impl Reader<'_> {
             Some(b';') if !self.is_at_case_end() => self.at += 1,
             Some(b'\n') => self.take_line_end()?,
             Some(b')' | b';') | None => list.goes_on = false,
-            Some(_) => return Err(Trouble("something stands behind a command that cannot stand there")),
+            Some(_) => return Err(Trouble("something follows a command that cannot follow it")),
         }
         Ok(())
     }

@@ -49,8 +49,8 @@ impl Reader<'_> {
             end = self.at;
         }
         match self.peek() {
-            _ if end == start => Err(Trouble("there is no command where one has to be")),
-            Some(b'(') => Err(Trouble("a parenthesis stands where none can be")),
+            _ if end == start => Err(Trouble("a command is missing")),
+            Some(b'(') => Err(Trouble("a parenthesis is where none can be")),
             _ => {
                 let node = Node::Simple(assignments, words);
                 Ok(Stage { node, redirects, span: self.span(start..end) })
@@ -62,7 +62,7 @@ impl Reader<'_> {
         let start = name.start;
         self.expect("(", "a function has no parentheses")?;
         self.skip_blanks();
-        self.expect(")", "a parenthesis stands where none can be")?;
+        self.expect(")", "a parenthesis is where none can be")?;
         let node = self.function_body(self.slice(name).to_owned())?;
         Ok(Stage { node, redirects: Vec::new(), span: self.span(start..self.at) })
     }
@@ -91,7 +91,7 @@ impl Reader<'_> {
         let start = self.at;
         let parts = tilde::find(self.parts(&Frame::WORD)?);
         if self.at == start {
-            return Err(Trouble("there is no word where one has to be"));
+            return Err(Trouble("a word is missing"));
         }
         Ok(Word { parts, span: self.span(start..self.at) })
     }

@@ -162,7 +162,7 @@ impl Walk<'_> {
                 None => self.shell.forget(name),
             }
             for target in targets.iter().filter(|target| variables::matters(target)) {
-                self.emit(Act::ShellState(format!("take {target} from the programs that follow")));
+                self.emit(Act::ShellState(format!("remove {target} from the environment of the programs that follow")));
             }
         }
     }
@@ -183,13 +183,13 @@ impl Walk<'_> {
                     let exports = flag.starts_with('-') && (flag.contains('a') || option == Some("allexport"));
                     if exports {
                         self.shell.exports_all = true;
-                        self.emit(Act::ShellState("give variables to the programs that follow".to_owned()));
+                        self.emit(Act::ShellState("export variables to the programs that follow".to_owned()));
                     }
                     if flag.starts_with('-') && (flag.contains('k') || option == Some("keyword")) {
-                        self.emit(Act::ShellState("take words of programs for variables".to_owned()));
+                        self.emit(Act::ShellState("read words of programs as variables".to_owned()));
                     }
                     if flag.starts_with('+') && option == Some("history") {
-                        self.emit(Act::ShellState("keep no trail of the commands that follow".to_owned()));
+                        self.emit(Act::ShellState("keep no history of the commands that follow".to_owned()));
                     }
                     at += if flag.contains('o') { 2 } else { 1 };
                 }

@@ -79,7 +79,9 @@ impl Walk<'_> {
                 (Some(value), false) => self.assign(&name, declared(&value), how),
                 // In a function the new one is not set.
                 (None, false) if is_hidden && variables::matters(&name) => {
-                    self.emit(Act::ShellState(format!("take {name} from the programs that follow")));
+                    self.emit(Act::ShellState(format!(
+                        "remove {name} from the environment of the programs that follow"
+                    )));
                 }
                 // `export -n PATH`, `readonly PATH`.
                 (None, _) if !exports && !is_local && variables::matters(&name) => {

@@ -171,7 +171,7 @@ impl Walk<'_> {
                 }
                 self.suspect_options(program, values);
             }
-            Meaning::Trail => self.emit(Act::ShellState(format!("change what the shell keeps of commands, by {name}"))),
+            Meaning::Trail => self.emit(Act::ShellState(format!("change how the shell records commands, by {name}"))),
             Meaning::Haft => self.emit(changes_haft(name)),
         }
     }

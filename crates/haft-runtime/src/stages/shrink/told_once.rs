@@ -87,7 +87,7 @@ mod tests {
             "$.path: \"/workspace/a.rs\" → \"a.rs\"",
             "$.command: [\"ls\",\"-la\"] → \"ls -la\"",
             "$.include: \"*.rs,*.md\" → [\"*.rs\",\"*.md\"]",
-            "$.timeout: \"abc\" is no number; left out, so the default holds",
+            "$.timeout: \"abc\" is not a number; left out, so the default applies",
             "$.glob: \"!x\" → {\"exclude\":[\"x\"]}",
             "$: 3 more of this kind",
         ] {

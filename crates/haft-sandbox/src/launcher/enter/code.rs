@@ -46,7 +46,7 @@ impl Code {
             let source = find(self.folder.as_fd(), path).or_missing(&what)?;
             let over = find(base, &place.join(path)).or_missing(&what)?;
             if kind(source.as_fd()) != kind(over.as_fd()) {
-                let why = "the project has something else in its place; to trust the project as it is: haft trust";
+                let why = "the project has something else in its place; to trust the current project: haft trust";
                 return Err(NotEntered::Missing(format!("{what} cannot be shown: {why}.")));
             }
             let tree = Tree::of(source.as_fd()).or_missing(&what)?;

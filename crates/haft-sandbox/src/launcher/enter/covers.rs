@@ -27,7 +27,7 @@ pub(super) struct Covers {
 impl Covers {
     /// Makes the two.
     pub(super) fn prepare(beside: BorrowedFd<'_>) -> Result<Self, NotEntered> {
-        let missing = "A cover for what is hidden";
+        let missing = "A cover for hidden files";
         make_folder(beside, Path::new(FOLDER)).or_missing(missing)?;
         make_file(beside, Path::new(FILE)).or_missing(missing)?;
         for name in [FOLDER, FILE] {

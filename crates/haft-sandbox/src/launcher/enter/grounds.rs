@@ -235,7 +235,7 @@ impl Grounds {
     fn open_layer(&self, layer: &GivenLayer) -> Result<OpenLayer, NotEntered> {
         let held = self.layers.iter().find_map(|(path, folder)| Some((folder, layer.beside.strip_prefix(path).ok()?)));
         let Some((folder, beside)) = held else {
-            return Err(NotEntered::Missing("The folder for the changes lies elsewhere than those before.".into()));
+            return Err(NotEntered::Missing("The folder for the changes is not beside the earlier ones.".into()));
         };
         let refused = |error| NotEntered::Passing(format!("The folder for the changes cannot be opened: {error}."));
         layer.open(folder.as_fd(), beside).map_err(refused)

@@ -104,7 +104,7 @@ fn why_not_writable(error: &io::Error, folders: &Folders<'_>) -> NotEntered {
         );
     }
     NotEntered::Passing(match error.raw_os_error() {
-        Some(libc::ENOSPC | libc::EDQUOT) => "There is no room on the file system for the changes.".into(),
+        Some(libc::ENOSPC | libc::EDQUOT) => "There is no space on the file system for the changes.".into(),
         _ => format!("The layer takes no changes: {error}."),
     })
 }
@@ -156,14 +156,14 @@ fn why_refused(error: &io::Error, facts: &Facts) -> NotEntered {
         return NotEntered::NoLayer(what);
     }
     NotEntered::NoLayer(match error.raw_os_error() {
-        _ if facts.upper_and_work_apart => "the two folders for the changes lie on different file systems".into(),
+        _ if facts.upper_and_work_apart => "the two folders for the changes are on different file systems".into(),
         _ if facts.upper_read_only => "the file system for the changes is read-only".into(),
         Some(libc::ENODEV) => "this kernel has no overlay file system".into(),
         Some(libc::EINVAL) if facts.upper_on_overlay => {
-            "the folder for the changes lies on an overlay itself, as in a container".into()
+            "the folder for the changes is on an overlay itself, as in a container".into()
         }
         Some(libc::EINVAL) if facts.lower_on_overlay => {
-            format!("{} lies on an overlay that takes no further layer", shown(&facts.path))
+            format!("{} is on an overlay that takes no further layer", shown(&facts.path))
         }
         Some(libc::EPERM | libc::EACCES) => "this kernel does not let users mount an overlay".into(),
         _ => format!("the kernel refuses a layer over {}: {error}", shown(&facts.path)),
@@ -233,11 +233,11 @@ mod tests {
         );
         assert_eq!(
             refused(Facts { upper_on_overlay: true, ..facts.clone() }),
-            no_layer("the folder for the changes lies on an overlay itself, as in a container")
+            no_layer("the folder for the changes is on an overlay itself, as in a container")
         );
         assert_eq!(
             refused(Facts { lower_on_overlay: true, ..facts }),
-            no_layer("\"/w\" lies on an overlay that takes no further layer")
+            no_layer("\"/w\" is on an overlay that takes no further layer")
         );
     }
 

@@ -72,7 +72,7 @@ fn limit_namespace(proc: BorrowedFd<'_>, most: u32) -> io::Result<()> {
 
 fn processes_of_user(most: u64, why: &str) -> Result<Limit, NotEntered> {
     if rustix::process::getuid().is_root() {
-        return Ok(Limit::None(format!("There is no limit on processes: {why}, and root is under no other.")));
+        return Ok(Limit::None(format!("There is no limit on processes: {why}, and no other limit applies to root.")));
     }
     let limit = Rlimit { current: Some(most), maximum: Some(most) };
     let lowered = lowered(getrlimit(Resource::Nproc), limit);

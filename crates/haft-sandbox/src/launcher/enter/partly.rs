@@ -51,14 +51,14 @@ fn nothing_hidden_in_roots(visible: &Visible) -> Result<(), NotEntered> {
     match visible.hidden.iter().find(lies_in_root) {
         None => Ok(()),
         Some(hidden) => Err(NotEntered::Missing(format!(
-            "{hidden:?} lies in the workspace and can only be hidden from commands with namespaces."
+            "{hidden:?} is in the workspace and can only be hidden from commands with namespaces."
         ))),
     }
 }
 
 fn limits_of_this_level(visible: &Visible) -> Vec<String> {
     let mut notes = vec![
-        "Without namespaces commands see which processes run, and reach sockets that lie in files.".into(),
+        "Without namespaces commands see which processes run, and reach sockets that are files.".into(),
         "Landlock does not keep commands from changing modes, owners, times and attributes of the user's other files."
             .into(),
     ];

@@ -93,8 +93,8 @@ pub(super) fn without_effect(places: &[Place]) -> Vec<String> {
     covered
         .map(|place| {
             format!(
-                "{:?} is listed as readable, which has no effect: commands have an empty folder of their own there. List \
-                 what lies in it instead.",
+                "{:?} is listed as readable, which has no effect: commands have their own empty folder there. List \
+                 its entries instead.",
                 place.path.to_string_lossy()
             )
         })

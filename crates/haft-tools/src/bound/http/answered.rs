@@ -45,7 +45,7 @@ fn body(response: &Response) -> (ToolOutput, Option<Value>) {
     if response.body.contains(&0) {
         let size = Grouped(response.body.len() as u64);
         let kind = if said.is_empty() { "binary data".to_owned() } else { said };
-        return (ToolOutput::text(format!("({kind}, {size} bytes, which are no text)")), None);
+        return (ToolOutput::text(format!("({kind}, {size} bytes, which are not text)")), None);
     }
     let mut text = String::from_utf8_lossy(&response.body).into_owned();
     if response.is_cut {
@@ -66,7 +66,7 @@ fn refused(host: &str, response: &Response, output: &ToolOutput) -> ToolError {
         401 | 403 | 407 => {
             Next::AskUser("tell the user that the key is missing, wrong, or not allowed to do this".into())
         }
-        404 | 410 => Next::FixArguments("check the names in the call; it is not there".into()),
+        404 | 410 => Next::FixArguments("check the names in the call; the server has nothing there".into()),
         408 | 425 | 429 | 500 | 502..=504 => {
             let wait = response.retry_after.unwrap_or(A_WHILE).min(LONGEST_WAIT);
             Next::RetryAfter(Duration::from_secs(wait), "try again once, later".into())
@@ -85,14 +85,14 @@ fn redirected(host: &str, response: &Response) -> ToolError {
         .and_then(|rest| rest.split(['/', '?', '#']).next())
         .map(|place| place.chars().take(100).collect::<String>());
     let place = place.unwrap_or_else(|| "another place".to_owned());
-    let what = format!("{host} answered with status {status} and points to {place}, which was not asked.");
+    let what = format!("{host} answered with status {status} and redirects to {place}, which haft does not follow.");
     ToolError::failed(what, Next::AskUser("tell the user: the definition names another host".into()))
 }
 
 fn words(status: u16) -> &'static str {
     match status {
         400 => " (bad request)",
-        401 => " (not known who asks)",
+        401 => " (not authenticated)",
         403 => " (forbidden)",
         404 => " (not found)",
         405 => " (method not allowed)",
@@ -101,7 +101,7 @@ fn words(status: u16) -> &'static str {
         413 => " (too large)",
         422 => " (cannot be processed)",
         429 => " (too many requests)",
-        500 => " (its own fault)",
+        500 => " (server error)",
         502..=504 => " (not available now)",
         _ => "",
     }

@@ -93,7 +93,7 @@ impl Filling<'_> {
         let is_step = |name: &str| matches!(name.to_ascii_lowercase().replace("%2e", ".").as_str(), "." | "..");
         match path.split('/').any(is_step) {
             true => Err(bad(
-                "An argument would lead to another place of the host: \".\" and \"..\" are no names.",
+                "An argument would lead to another place of the host: \".\" and \"..\" are not names.",
                 "give a name",
             )),
             false => Ok(path),
@@ -205,7 +205,7 @@ fn plain(name: &str, value: &Value) -> Result<String, ToolError> {
         Value::String(text) => Ok(text.clone()),
         Value::Number(_) | Value::Bool(_) => Ok(value.to_string()),
         Value::Null | Value::Array(_) | Value::Object(_) => {
-            let what = format!("\"{name}\" is a part of the request where only text or a number can stand.");
+            let what = format!("\"{name}\" is a part of the request that takes only text or a number.");
             Err(bad(what, format!("give \"{name}\" as text")))
         }
     }

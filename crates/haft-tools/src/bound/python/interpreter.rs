@@ -36,8 +36,7 @@ pub(super) fn not_started(mut error: ToolError, program: &Path, look: &dyn Look)
         && parts(program, look).is_empty()
     {
         error.next = Next::AskUser(format!(
-            "it leads to {}, beside which there is no library of Python; ask the user to make the virtual environment \
-             anew",
+            "it leads to {}, which has no Python library beside it; ask the user to recreate the virtual environment",
             real.display()
         ));
     }

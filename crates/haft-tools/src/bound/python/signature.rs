@@ -102,7 +102,7 @@ impl Description {
             }
             match properties.get(name) {
                 None => problems.push(error(
-                    format!("the function needs \"{name}\", which is no property of \"input_schema\""),
+                    format!("the function needs \"{name}\", which is not a property of \"input_schema\""),
                     format!("add \"{name}\" to its properties, or give the parameter a default"),
                 )),
                 Some(_) if !is_required(name) => problems.push(Problem {
@@ -126,7 +126,7 @@ impl Description {
         let problem = |name: &String| {
             let fix = match closest(name, known.iter().copied()) {
                 Some(near) => format!("did you mean \"{near}\"?"),
-                None => format!("add the parameter \"{name}\" to the function, or take it out here"),
+                None => format!("add the parameter \"{name}\" to the function, or remove it here"),
             };
             error(format!("the function has no parameter \"{name}\""), fix)
         };

@@ -164,7 +164,9 @@ impl Talk<'_> {
                 Value::Null
             }
             "storage.unlock" => locks.remove(&key).is_some().into(),
-            other => return Err(ToolError::of(ErrorKind::Bug, format!("Nobody knows what \"{other}\" asks."))),
+            other => {
+                return Err(ToolError::of(ErrorKind::Bug, format!("The worker made the unknown request \"{other}\".")));
+            }
         })
     }
 
@@ -172,7 +174,7 @@ impl Talk<'_> {
         let refused =
             |what: String, next: &str| Err(ToolError::new(ErrorKind::Failed, what, Next::DoNotRetry(next.to_owned())));
         if locks.contains_key(name) {
-            let what = format!("The lock \"{name}\" is held by this very call: it would wait for itself for ever.");
+            let what = format!("The lock \"{name}\" is held by this very call: it would wait for itself forever.");
             return refused(what, "take it once");
         }
         if locks.len() >= MOST_LOCKS {
@@ -224,8 +226,8 @@ impl Failure {
                 ToolError::new(ErrorKind::BadArguments, what, answer::read_and_change())
             }
             "not_there" => {
-                let next = "tell the user: the module lies beside the definition or in the workspace, and what it \
-                            imports has to be installed in .venv of the workspace";
+                let next = "tell the user: the module must be beside the definition or in the workspace, and its \
+                            imports must be installed in .venv of the workspace";
                 ToolError::failed(format!("\"{tool}\" cannot be called: {message}"), Next::AskUser(next.into()))
             }
             "memory" => {

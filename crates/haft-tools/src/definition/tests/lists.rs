@@ -63,10 +63,7 @@ fn a_tool_that_nothing_does_is_an_error() {
     let definition = Definition::from_yaml("name: t\ndescription: d").expect("nothing is wrong with it");
     let problems =
         list("tools: [{name: t, yaml_path: t.yaml}]").listed[0].apply(definition).expect_err("nothing does it");
-    assert_eq!(
-        problems[0].to_string(),
-        "line 1: nothing does the work of \"t\"; write a binding here or in the definition"
-    );
+    assert_eq!(problems[0].to_string(), "line 1: \"t\" has no binding; write a binding here or in the definition");
 }
 
 #[test]
@@ -89,7 +86,7 @@ fn a_list_that_is_wrong_is_told_with_line_and_fix() {
         ),
         (
             "tools:\n  - name: a\n    lazy: true\n",
-            "line 3: there is no key \"lazy\"; it stands in the definition".to_owned(),
+            "line 3: there is no key \"lazy\"; it belongs in the definition".to_owned(),
         ),
         (
             "tools:\n  - name: a\n    extra_kwargs: [b]\n",
@@ -99,10 +96,10 @@ fn a_list_that_is_wrong_is_told_with_line_and_fix() {
             "tools:\n  - name: a\n  - name: a\n",
             "line 3: two tools are called \"a\" (line 2); give one of them another name".to_owned(),
         ),
-        ("tools:\n  a: {}\n  a: {}\n", "line 3: the key \"a\" stands there twice; take one of them out".to_owned()),
+        ("tools:\n  a: {}\n  a: {}\n", "line 3: the key \"a\" occurs twice; remove one of them".to_owned()),
         (
             "tools:\n  - name: a\n    yaml_path: ${env.GONE}/a.yaml\n",
-            "line 2: the environment variable GONE is not set; set GONE before haft starts, or take ${env.GONE} out"
+            "line 2: the environment variable GONE is not set; set GONE before haft starts, or remove ${env.GONE}"
                 .to_owned(),
         ),
     ] {

@@ -83,7 +83,8 @@ fn a_secret_that_would_be_shown_is_warned_about() {
     let problems = listed("      api_key: ${env.API_KEY}\n").expect("it is listed").problems_with(&excepting);
     assert_eq!(
         problems[0].to_string(),
-        "line 5: warning: the preset \"api_key\" comes from the environment and is shown to the model; take it out of \"overridable\" when it is a secret"
+        "line 5: warning: the preset \"api_key\" comes from the environment and is shown to the model; remove it from \
+         \"overridable\" when it is a secret"
     );
 }
 
@@ -106,7 +107,7 @@ fn an_unset_variable_is_an_error_that_names_it_and_its_line() {
     let told = listed("      base_url: x\n      api_key: ${env.HAFT_T_MISSING}\n").expect_err("it is not set");
     assert_eq!(
         told,
-        "line 6: the environment variable HAFT_T_MISSING is not set; set HAFT_T_MISSING before haft starts, or take ${env.HAFT_T_MISSING} out\n"
+        "line 6: the environment variable HAFT_T_MISSING is not set; set HAFT_T_MISSING before haft starts, or remove ${env.HAFT_T_MISSING}\n"
     );
     let (_, fixed, secrets) = given("      api_key: ${env.EMPTY}\n");
     assert_eq!((fixed, secrets.len()), (json!({ "api_key": "" }), 0), "what is set to nothing is set");
@@ -126,7 +127,8 @@ fn reserved_names_are_refused_all_at_once() {
         listed("      agent_state: a\n      base_url: x\n      global_storage: b\n").expect_err("they are reserved");
     assert_eq!(
         told,
-        "line 5: \"extra_kwargs\" has reserved names: \"agent_state\", \"global_storage\"; take them out; haft fills them in where a function asks for them\n"
+        "line 5: \"extra_kwargs\" has reserved names: \"agent_state\", \"global_storage\"; remove them; haft fills \
+         them in where a function asks for them\n"
     );
 }
 
@@ -135,7 +137,7 @@ fn a_preset_must_be_an_argument_and_fit_it() {
     let told = |kwargs: &str| applied(kwargs, API).expect_err("it does not fit");
     assert_eq!(
         told("      baseurl: x\n"),
-        "line 5: the preset \"baseurl\" is no argument of \"api\"; did you mean \"base_url\"?\n"
+        "line 5: the preset \"baseurl\" is not an argument of \"api\"; did you mean \"base_url\"?\n"
     );
     assert_eq!(
         told("      retries: many\n"),

@@ -32,17 +32,14 @@ fn a_wrong_value_is_told_with_what_belongs_there() {
             "use_cache: true\ncache_ttl: 1e300",
             "line 4: \"cache_ttl\" is 1e+300, but it must be a number of seconds above 0, at most 31536000; write a number of seconds above 0, at most 31536000",
         ),
-        (
-            "cache_ttl: 5",
-            "line 3: warning: \"cache_ttl\" counts for nothing without \"use_cache\"; write use_cache: true",
-        ),
+        ("cache_ttl: 5", "line 3: warning: \"cache_ttl\" is ignored without \"use_cache\"; write use_cache: true"),
         (
             "overridable: host",
             "line 3: \"overridable\" is text, but it must be a list of names of arguments; write a list of names of arguments",
         ),
         (
             "overridable: [host]",
-            "line 3: \"host\" in \"overridable\" is no argument; name a property of \"input_schema\", or take it out",
+            "line 3: \"host\" in \"overridable\" is not an argument; name a property of \"input_schema\", or remove it",
         ),
     ] {
         assert_eq!(told_with(lines).trim_end(), words);
@@ -70,11 +67,11 @@ fn a_broken_binding_is_told_with_the_forms_there_are() {
         ("pkg.mod.func", "\"pkg.mod.func\" names no Python function; did you mean \"pkg.mod:func\"?".to_owned()),
         ("read_file", "\"read_file\" names no Python function; write {builtin: read_file}, or \"package.module:function\" for Python".to_owned()),
         ("./x.sh", format!("\"./x.sh\" names no Python function; {FORMS}")),
-        ("{command: ls -l}", "\"command\" is text, but it is a list: no shell takes it apart; write command: [\"ls\", \"-l\"]".to_owned()),
+        ("{command: ls -l}", "\"command\" is text, but it is a list: no shell splits it; write command: [\"ls\", \"-l\"]".to_owned()),
         ("{command: []}", "\"command\" names no program; write command: [PROGRAM, ARGUMENT]".to_owned()),
         ("{command: [head, -n, 5]}", "\"command\" holds a number, but it is a list of texts; put it in quotes".to_owned()),
         ("{comand: [ls]}", format!("there is no binding \"comand\"; {FORMS}")),
-        ("{builtin: [a]}", "\"builtin\" is no name; write builtin: NAME; `haft tools` lists the names".to_owned()),
+        ("{builtin: [a]}", "\"builtin\" is not a name; write builtin: NAME; `haft tools` lists the names".to_owned()),
         ("{http: x}", "\"http\" is text, but it is a map; write http: {method: GET, url: \"https://api.example.com/items/{id}\"}".to_owned()),
         ("{mcp: x}", "a tool cannot be bound to mcp yet; bind it to a command or a Python function that does it".to_owned()),
         ("{command: [a], builtin: b}", format!("\"binding\" has 2 keys, but it has one; {FORMS}")),
@@ -98,19 +95,22 @@ fn a_broken_schema_is_told_with_its_place() {
         ),
         (
             "\n  properties:\n    agent_state: {type: string, description: d}",
-            "line 5: \"agent_state\" is filled in by haft and is no argument; take it out of the schema; the function gets it when it asks for it",
+            "line 5: haft fills in \"agent_state\"; it is not an argument; remove it from the schema; the function \
+             gets it when it asks for it",
         ),
         (
             "\n  properties:\n    a: {type: string, description: d}\n  required: [b]",
-            "line 3: what is required is a property; add \"b\" to \"properties\" or take it out of \"required\"",
+            "line 3: a required name is a property; add \"b\" to \"properties\" or remove it from \"required\"",
         ),
         (
             "\n  properties:\n    a:\n      description: d\n      type: string\n      pattern: \"(\"",
-            "line 8: \"input_schema\" is no valid schema at /properties/a/pattern: \"(\" is not a \"regex\"; mend the schema; JSON Schema says what each keyword takes",
+            "line 8: \"input_schema\" is not a valid schema at /properties/a/pattern: \"(\" is not a \"regex\"; fix \
+             the schema; JSON Schema says what each keyword takes",
         ),
         (
             "\n  properties:\n    a: {description: d, $ref: \"#/$defs/x\"}",
-            "line 3: \"input_schema\" is no valid schema: Pointer '/$defs/x' does not exist; mend the schema; JSON Schema says what each keyword takes",
+            "line 3: \"input_schema\" is not a valid schema: Pointer '/$defs/x' does not exist; fix the schema; JSON \
+             Schema says what each keyword takes",
         ),
     ] {
         let told = told_with(&format!("input_schema: {schema}"));
@@ -125,16 +125,17 @@ fn common_slips_in_a_schema_are_told_once_each_with_what_was_meant() {
     };
     assert_eq!(
         property("type: str"),
-        "line 5: \"a\": a type is one of JSON Schema's; \"str\" is none; use one of string, number, integer, boolean, array, object, null\n"
+        "line 5: \"a\": a type is one of JSON Schema's; \"str\" is not one of them; use one of string, number, integer, boolean, array, object, null\n"
     );
     assert_eq!(property("{}").lines().count(), 1, "what is no YAML is told alone");
     assert_eq!(
         property("type: string\n      required: true"),
-        "line 8: \"input_schema\" is no valid schema at /properties/a/required: true is not of type \"array\"; list the names that are required beside \"properties\": required: [NAME]\n"
+        "line 8: \"input_schema\" is not a valid schema at /properties/a/required: true is not of type \"array\"; \
+         list the names that are required beside \"properties\": required: [NAME]\n"
     );
     assert_eq!(
         property("type: string\n      maxLenght: 3"),
-        "line 8: warning: \"maxLenght\" is no keyword of JSON Schema and counts for nothing; did you mean \"maxLength\"?\n"
+        "line 8: warning: \"maxLenght\" is not a keyword of JSON Schema and is ignored; did you mean \"maxLength\"?\n"
     );
     assert_eq!(property("type: string\n      x-order: 3"), "", "what is near nothing is an extension");
 }
@@ -149,7 +150,7 @@ fn both_drafts_are_read_by_their_own_rules() {
     assert_eq!(draft("http://json-schema.org/draft-07/schema#", "[{type: string}]"), "");
     assert_eq!(draft("https://json-schema.org/draft/2020-12/schema", "{type: string}"), "");
     let list = draft("https://json-schema.org/draft/2020-12/schema", "[{type: string}]");
-    assert!(list.starts_with("line 6: \"input_schema\" is no valid schema at /properties/a/items: "), "{list}");
+    assert!(list.starts_with("line 6: \"input_schema\" is not a valid schema at /properties/a/items: "), "{list}");
 }
 
 #[test]
@@ -161,13 +162,13 @@ fn an_effect_names_paths_and_hosts_that_there_can_be() {
         ("[read]", format!("an effect is a map with one key; {FORM}")),
         ("[{raed: x}]", "there is no effect \"raed\"; did you mean \"read\"?".to_owned()),
         ("[{read: {path}}]", "\"read\" is a map, but it is text; put it in quotes: read: \"{path}\"".to_owned()),
-        ("[{read: \"{pth}\"}]", "{pth} is no argument of the tool; did you mean {path}?".to_owned()),
+        ("[{read: \"{pth}\"}]", "{pth} is not an argument of the tool; did you mean {path}?".to_owned()),
         ("[{read: \"{path\"}]", "a brace in \"{path\" stands alone; write {{ or }} for a brace itself".to_owned()),
         ("[{change: \"a}\"}]", "a brace in \"a}\" stands alone; write {{ or }} for a brace itself".to_owned()),
         ("[{change: \"{deep}\"}]", "{deep} is part of a path, but its type is boolean; name an argument that is text or a list of texts".to_owned()),
-        ("[{read: \"\"}]", "\"\" is no path; write a path from the workspace, such as \"{path}\"".to_owned()),
-        ("[{connect: \"https://a.example:8080/x\"}]", "\"https://a.example:8080/x\" is no host; write connect: a.example".to_owned()),
-        ("[{connect: \"*\"}]", "\"*\" is no host; name one host, such as api.example.com; leave \"effects\" out when it is not known before".to_owned()),
+        ("[{read: \"\"}]", "\"\" is not a path; write a path from the workspace, such as \"{path}\"".to_owned()),
+        ("[{connect: \"https://a.example:8080/x\"}]", "\"https://a.example:8080/x\" is not a host; write connect: a.example".to_owned()),
+        ("[{connect: \"*\"}]", "\"*\" is not a host; name one host, such as api.example.com; leave \"effects\" out when it is not known before".to_owned()),
     ] {
         let schema = "input_schema: {properties: {path: {type: string, description: p}, deep: {type: boolean, description: d}}}";
         assert_eq!(told_with(&format!("{schema}\neffects: {effects}")), format!("line 4: {words}\n"));
@@ -181,7 +182,8 @@ fn an_example_must_fit_the_schema() {
     assert_eq!(told("{arguments: {n: 1}}"), "");
     assert_eq!(
         told("{arguments: {n: x}}"),
-        "line 5: the example does not fit \"input_schema\": /n: \"x\" is not of type \"integer\"; mend the example, or the schema\n"
+        "line 5: the example does not fit \"input_schema\": /n: \"x\" is not of type \"integer\"; fix the example, or \
+         the schema\n"
     );
     assert_eq!(told("{n: 1}").lines().next(), Some("line 5: there is no key \"n\"; the keys are arguments, contains"));
     assert_eq!(

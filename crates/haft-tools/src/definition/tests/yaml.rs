@@ -44,17 +44,14 @@ fn anchors_and_merge_keys_stand_for_what_they_name() {
 #[test]
 fn what_is_no_yaml_is_told_with_its_line_and_the_fix() {
     for (text, words) in [
-        ("a: 1\na: 2\n", "line 2: the key \"a\" stands there twice; take one of them out"),
+        ("a: 1\na: 2\n", "line 2: the key \"a\" occurs twice; remove one of them"),
         ("a: 1\n---\nb: 1\n", "line 3: a second document begins with `---`; write one document per file"),
-        ("a:\n\tb: 1\n", "line 2: a tab indents this line; indent with blanks"),
-        ("a: 1\n\tb: 1\n", "line 1: a tab indents the line behind this one; indent with blanks"),
-        (
-            "a: b: c\n",
-            "line 1: a colon stands where no value can follow; put the text in quotes, or mend the indentation",
-        ),
+        ("a:\n\tb: 1\n", "line 2: a tab indents this line; indent with spaces"),
+        ("a: 1\n\tb: 1\n", "line 1: a tab indents the next line; indent with spaces"),
+        ("a: b: c\n", "line 1: a colon is where no value can follow; put the text in quotes, or fix the indentation"),
         (
             "a: 1\n b: 2\n",
-            "line 2: a colon stands where no value can follow; put the text in quotes, or mend the indentation",
+            "line 2: a colon is where no value can follow; put the text in quotes, or fix the indentation",
         ),
         ("a: @x\n", "line 1: a text cannot begin like this; put the text in quotes"),
         ("a: 'it's'\n", "line 1: something follows the quoted text; put a ' inside '…' twice, or use \"…\""),
@@ -64,18 +61,18 @@ fn what_is_no_yaml_is_told_with_its_line_and_the_fix() {
             "- a\n-b\n",
             "line 2: this line is neither a key with a value nor an item of a list; write KEY: VALUE or - ITEM",
         ),
-        ("a: - b\n", "line 1: a list begins behind its key; begin it on the next line"),
+        ("a: - b\n", "line 1: a list begins on the line of its key; begin it on the next line"),
         (
             "a: *x\n",
-            "line 1: an alias stands for nothing; write the value itself, or put a text that begins with * in quotes",
+            "line 1: an alias has no anchor; write the value itself, or put a text that begins with * in quotes",
         ),
-        ("a: &x {b: *x}\n", "line 1: an alias stands inside of what it stands for; use a `$ref` in a schema"),
-        ("a: .nan\n", "line 1: .nan is no number that JSON has; write another number"),
-        ("a: !foo bar\n", "line 1: the tag !foo means nothing here; take it out"),
+        ("a: &x {b: *x}\n", "line 1: an alias is inside its own anchor; use a `$ref` in a schema"),
+        ("a: .nan\n", "line 1: .nan is not a number that JSON has; write another number"),
+        ("a: !foo bar\n", "line 1: the tag !foo has no meaning here; remove it"),
         ("~: 1\n", "line 1: a key is null; put it in quotes"),
-        ("[a]: 1\n", "line 1: a key is no text; write KEY: VALUE, with the key in quotes if need be"),
-        ("<<: [1]\n", "line 1: `<<` takes in something that is no map; name the anchor of a map"),
-        ("a: \"\\q\"\n", "line 1: while parsing a quoted scalar, found unknown escape character; mend the YAML here"),
+        ("[a]: 1\n", "line 1: a key is not text; write KEY: VALUE, with the key in quotes if need be"),
+        ("<<: [1]\n", "line 1: `<<` merges something that is not a map; name the anchor of a map"),
+        ("a: \"\\q\"\n", "line 1: while parsing a quoted scalar, found unknown escape character; fix the YAML here"),
     ] {
         assert_eq!(refused(text), words, "{text:?}");
     }
@@ -99,7 +96,7 @@ fn bombs_are_refused_with_the_limit() {
     let wide = format!("a: &a [{}]\nb: [{}]\n", "x, ".repeat(500), "*a, ".repeat(500));
     let steps = (0..1000).map(|i| format!("{}a:\n", " ".repeat(i))).collect::<String>();
     let deep = "it nests deeper than 32 levels";
-    let aliases = "anchors and aliases stand for too much: 10000 values at most";
+    let aliases = "anchors and aliases expand to too much: 10000 values at most";
     for (text, limit) in [
         (laughs, aliases),
         (wide, aliases),

@@ -42,13 +42,13 @@ fn told(text: &str, old: &str, new: &str) -> String {
 #[test]
 fn a_short_change_may_be_there_already() {
     insta::assert_snapshot!(told("x = 2\n", "x = 1", "x = 2"), @"
-    old_text does not occur in src/lib.rs. new_text stands in line 1 already, so the change may have been made. Closest: line 1; what differs:
+    old_text does not occur in src/lib.rs. new_text is in line 1 already, so the change may have been made. Closest: line 1; what differs:
       line 1 is    x = 2
       old_text has x = 1
     next: go on if that is what you want; else copy the text to replace from there
     ");
     insta::assert_snapshot!(told("a\nNEW\nb\n", "a\nb\n", "a\nNEW\nb\n"), @"
-    old_text does not occur in src/lib.rs. new_text stands in lines 1-3 already, so the change may have been made. Closest: lines 1-3; what differs:
+    old_text does not occur in src/lib.rs. new_text is in lines 1-3 already, so the change may have been made. Closest: lines 1-3; what differs:
       line 2 is not in old_text: NEW
     next: go on if that is what you want; else copy the text to replace from there
     ");
@@ -56,10 +56,10 @@ fn a_short_change_may_be_there_already() {
         let told = told(text, old, new);
         assert!(told.contains("so the change may have been made") && told.contains("next: go on if"), "{told}");
     }
-    assert!(told("f:\n    x = 2\n", "x = 1", "x = 2").contains("new_text stands in line 2 already"));
+    assert!(told("f:\n    x = 2\n", "x = 1", "x = 2").contains("new_text is in line 2 already"));
     let told = told("x = 2\n\nqqq\n", "zzzz", "qqq");
     insta::assert_snapshot!(told, @"
-    old_text does not occur in src/lib.rs. new_text stands there already, line 3.
+    old_text does not occur in src/lib.rs. new_text is there already, line 3.
     next: go on if that is what you want; else copy the text to replace from there
     ");
 }

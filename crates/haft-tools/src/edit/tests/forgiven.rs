@@ -153,7 +153,7 @@ fn numbers_in_the_new_text_that_may_be_either_are_refused() {
     let miss = refused("a\nb\nhost\n", "3: host", "80: host");
     assert_eq!(
         format!("{} Next: {}", miss.what, miss.next),
-        "old_text fits line 3 of src/lib.rs without its line numbers, but it is not clear whether the numbers in \
+        "old_text matches line 3 of src/lib.rs without its line numbers, but it is not clear whether the numbers in \
          new_text are line numbers too. Next: if that is the place, send \"old_text\": \"host\", and a \"new_text\" \
          for the whole of it"
     );

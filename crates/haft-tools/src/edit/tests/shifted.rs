@@ -18,7 +18,7 @@ fn one_depth_does_not_say_how_wide_a_tab_is() {
     let miss = check_unsure(text, wrapped);
     assert_eq!(miss.near, Some(Near { first_line: 3, last_line: 4 }));
     insta::assert_snapshot!(format!("{}\nnext: {}", miss.what, miss.next), @r#"
-    old_text fits lines 3-4 of src/lib.rs when the indentation may differ, but new_text has depths that old_text lacks, and it is not certain how wide a tab is there.
+    old_text matches lines 3-4 of src/lib.rs when the indentation may differ, but new_text has depths that old_text lacks, and it is not certain how wide a tab is there.
     next: if that is the place, send "old_text": "        a()\n        b()", and a "new_text" for the whole of it
     "#);
     check_unsure("        a()\n        b()\n", wrapped);

@@ -31,7 +31,7 @@ fn white_space_that_differs_is_made_visible() {
 fn a_change_that_is_there_already_is_recognised() {
     let text = "one\nlet renamed = 1;\ntwo\n";
     insta::assert_snapshot!(told(text, "let original = 1;", "let renamed = 1;"), @"
-    old_text does not occur in src/lib.rs; the change seems to be there already, line 2.
+    old_text does not occur in src/lib.rs; the change seems to be made already, line 2.
     next: go on if that is what you want; else copy the text to replace from there
     ");
 }
@@ -52,7 +52,7 @@ fn lines_that_were_left_out_are_named() {
 fn an_edit_that_needs_another_one_first_is_told_so() {
     let edits = [edit("one", "three", Count::Unique), edit("three", "four", Count::Unique)];
     let miss = fit("one two\n", &edits, "f").expect_err("three is not in the file");
-    insta::assert_snapshot!(miss.what, @"old_text of edit 2 does not occur in f, nor anything like it. It is in the new text of another edit, but all edits are located in the file as it was.");
+    insta::assert_snapshot!(miss.what, @"old_text of edit 2 does not occur in f, nor anything like it. It is in the new text of another edit, but haft locates all edits in the file before it makes any of them.");
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn edits_that_overlap_are_both_named() {
 #[test]
 fn places_that_only_fit_when_something_differs_are_told_as_such() {
     insta::assert_snapshot!(told("  a()\n  b()\n\n    a()\n    b()\n", "a()\nb()\n", "x"), @"
-    old_text does not occur in src/lib.rs as it is; when the indentation may differ, 2 places fit (lines 1, 4).
+    old_text does not occur exactly in src/lib.rs; when the indentation may differ, 2 places match (lines 1, 4).
     next: copy the text exactly from the file, with a line before or after it so that it occurs once
     ");
 }

@@ -39,10 +39,10 @@ fn what_a_file_does_not_speak_of_stays() {
 #[test]
 fn what_contradicts_the_schema_is_an_error() {
     let cases = [
-        ("<parameter name='patern'/>", r#"line 1: "patern" is no argument of the tool; did you mean "pattern"?"#),
+        ("<parameter name='patern'/>", r#"line 1: "patern" is not an argument of the tool; did you mean "pattern"?"#),
         (
             "<parameter name='zzz'/>",
-            r#"line 1: "zzz" is no argument of the tool; the arguments are pattern, mode, limit"#,
+            r#"line 1: "zzz" is not an argument of the tool; the arguments are pattern, mode, limit"#,
         ),
         ("<parameter name='limit' required='true'/>", r#"line 1: "limit" may be left out; write required="false""#),
         ("<parameter name='pattern' required='false'/>", r#"line 1: "pattern" must be given; write required="true""#),
@@ -56,11 +56,13 @@ fn what_contradicts_the_schema_is_an_error() {
         ),
         (
             "<parameter name='limit'><enum>1</enum></parameter>",
-            r#"line 1: "limit" is no plain text, so that values cannot be listed for it; leave its <enum> out, and say it in the description"#,
+            r#"line 1: "limit" is not plain text, so values cannot be listed for it; leave its <enum> out, and say it in the description"#,
         ),
         (
             "<parameter name='limit' required='true'><type>string</type></parameter>\n<parameter name='x'/>",
-            "line 1: \"limit\" may be left out; write required=\"false\"\nline 1: \"limit\" is of type integer, not string; write <type>integer</type>\nline 2: \"x\" is no argument of the tool; the arguments are pattern, mode, limit",
+            "line 1: \"limit\" may be left out; write required=\"false\"\nline 1: \"limit\" is of type integer, not \
+             string; write <type>integer</type>\nline 2: \"x\" is not an argument of the tool; the arguments are \
+             pattern, mode, limit",
         ),
     ];
     for (inside, told) in cases {
@@ -70,7 +72,7 @@ fn what_contradicts_the_schema_is_an_error() {
     let problems = PromptFile::from_xml(&parameter("<parameter name='a'/>")).expect("it is read").apply(&none);
     assert_eq!(
         lines(&problems.expect_err("it has no arguments")),
-        "line 1: \"a\" is no argument of the tool; take it out; the tool has no arguments"
+        "line 1: \"a\" is not an argument of the tool; remove it; the tool has no arguments"
     );
 }
 
@@ -95,7 +97,7 @@ fn values_only_ever_become_fewer() {
     let defaulted = narrowed(&json!({ "enum": ["a", "b", "c"], "default": "c" }));
     assert_eq!(defaulted, Err("\"x\" has the default \"c\", which the file does not offer".into()));
     for open in [json!({}), json!(true), json!({ "type": "array" }), json!({ "type": ["string", "integer"] })] {
-        let told = "\"x\" is no plain text, so that values cannot be listed for it";
+        let told = "\"x\" is not plain text, so values cannot be listed for it";
         assert_eq!(narrowed(&open), Err(told.into()));
     }
 }

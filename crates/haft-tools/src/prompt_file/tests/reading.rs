@@ -53,7 +53,7 @@ fn nothing_is_fetched_and_nothing_multiplies() {
     let bomb = "<?xml version=\"1.0\"?>\n<!DOCTYPE a [<!ENTITY x \"ha\"><!ENTITY y \"&x;&x;\">]>\n<tool_prompt/>";
     assert_eq!(
         refused(bomb),
-        "line 2: a document type (<!DOCTYPE …>) is not read; take it out; a prompt file needs none"
+        "line 2: a document type (<!DOCTYPE …>) is not read; remove it; a prompt file needs none"
     );
     let outside = "<!DOCTYPE a SYSTEM \"file:///etc/passwd\"><tool_prompt><description>&a;</description></tool_prompt>";
     assert!(refused(outside).contains("<!DOCTYPE"));
@@ -73,7 +73,7 @@ fn size_depth_and_attributes_are_bounded() {
     assert_eq!(refused(&words((1 << 20) - around + 1)), "it is larger than 1 MiB; say it in fewer words");
 
     let deep = |levels: usize| file(&format!("{}{}", "<a>".repeat(levels), "</a>".repeat(levels)));
-    assert!(warned(&deep(31)).contains("<a> in <tool_prompt> counts for nothing"));
+    assert!(warned(&deep(31)).contains("<a> in <tool_prompt> is ignored"));
     assert!(refused(&deep(32)).contains("more than 32 levels deep"));
     assert!(refused(&deep(100_000)).contains("more than 32 levels deep"));
 
@@ -86,36 +86,37 @@ fn size_depth_and_attributes_are_bounded() {
 
     let many = warned(&file(&"<a/>".repeat(1_000)));
     assert_eq!(many.lines().count(), 101);
-    assert!(many.ends_with("warning: 900 more problems are not told; mend these first"));
+    assert!(many.ends_with("warning: 900 more problems are not shown; fix these first"));
 }
 
 #[test]
 fn what_is_no_xml_is_told_with_its_line() {
     let cases = [
         ("", "there is no <tool_prompt> in it; write <tool_prompt><description>…</description></tool_prompt>"),
-        ("\nwords", "line 2: text stands outside of <tool_prompt>; put it inside, or take it out"),
+        ("\nwords", "line 2: text is outside of <tool_prompt>; put it inside, or remove it"),
         ("<tool_prompt>\n<description>a", "line 2: <description> is not closed; write </description> where it ends"),
         (
             "<tool_prompt>\n</description>",
-            "line 2: </description> stands where </tool_prompt> belongs; write </tool_prompt>",
+            "line 2: </description> is where </tool_prompt> belongs; write </tool_prompt>",
         ),
-        ("</a>", "line 1: </a> ends what was not begun; take it out"),
-        ("<tool_prompt/>\n<tool_prompt/>", "line 2: <tool_prompt> stands behind the end; a file has one <tool_prompt>"),
+        ("</a>", "line 1: </a> has no start tag; remove it"),
+        ("<tool_prompt/>\n<tool_prompt/>", "line 2: <tool_prompt> comes after the end; a file has one <tool_prompt>"),
         ("<tool_prompt>\na & b</tool_prompt>", "line 2: an & stands alone; write &amp; for the character"),
-        ("<tool_prompt a='1' a='2'/>", "line 1: an attribute stands twice; leave one of them out"),
+        ("<tool_prompt a='1' a='2'/>", "line 1: an attribute occurs twice; leave one of them out"),
         (
             "<tool_prompt>a < b and c > d</tool_prompt>",
             "line 1: an attribute cannot be read; write NAME=\"VALUE\", or &lt; for the character <",
         ),
-        ("<tool_prompt>\n&#0;</tool_prompt>", "line 2: &#0; is no character of XML; take it out"),
-        ("<tool_prompt>\n&#xB;</tool_prompt>", "line 2: &#xB; is no character of XML; take it out"),
+        ("<tool_prompt>\n&#0;</tool_prompt>", "line 2: &#0; is not a character of XML; remove it"),
+        ("<tool_prompt>\n&#xB;</tool_prompt>", "line 2: &#xB; is not a character of XML; remove it"),
         (
             "<tool_prompt>\n\u{1b}</tool_prompt>",
-            "line 2: a control character stands there, which XML does not have; take it out",
+            "line 2: it has a control character, which XML does not allow; remove it",
         ),
         (
             "<?xml version='1.0' encoding='latin1'?><tool_prompt/>",
-            "line 1: its encoding is said to be latin1, but prompt files are UTF-8; save it as UTF-8 and write encoding=\"UTF-8\"",
+            "line 1: it declares the encoding latin1, but prompt files are UTF-8; save it as UTF-8 and write \
+             encoding=\"UTF-8\"",
         ),
     ];
     for (text, told) in cases {
@@ -137,7 +138,7 @@ fn what_the_format_does_not_have_is_an_error_where_it_matters() {
     );
     assert_eq!(
         refused(&parameter("<parameter name='a'/>\n<parameter name='a'/>")),
-        "line 2: \"a\" stands twice, first in line 1; leave one of them out"
+        "line 2: \"a\" occurs twice, first in line 1; leave one of them out"
     );
     assert_eq!(
         refused(&parameter("\n<parameter/>")),
@@ -162,16 +163,17 @@ fn what_counts_for_nothing_is_a_warning() {
     let text = "<tool_prompt version='2'>\n<description><b>a</b></description>\n<parameter name='x'/>\nwords\n<parameters>\n<parameter name='a' requird='true'>\n<description/>\n<enum>x</enum><enum>x</enum></parameter></parameters></tool_prompt>";
     assert_eq!(
         warned(text),
-        r#"line 1: warning: <tool_prompt> has no attribute "version"; take it out
-line 2: warning: <b> in <description> is no markup; only its text counts; write &lt; for the character <, or take the tags out
-line 3: warning: <parameter> in <tool_prompt> counts for nothing; did you mean "parameters"?
-line 4: warning: text right in <tool_prompt> counts for nothing; put it into <description>
+        r#"line 1: warning: <tool_prompt> has no attribute "version"; remove it
+line 2: warning: <b> in <description> is not markup; only its text counts; write &lt; for the character <, or remove the tags
+line 3: warning: <parameter> in <tool_prompt> is ignored; did you mean "parameters"?
+line 4: warning: text directly in <tool_prompt> is ignored; put it into <description>
 line 6: warning: <parameter> has no attribute "requird"; did you mean "required"?
-line 7: warning: the description of "a" is empty, so that its own stays; say what it is, or leave the element out
-line 8: warning: the value "x" of "a" stands twice; leave one out"#
+line 7: warning: the description of "a" is empty, so its own stays; say what it is, or leave the element out
+line 8: warning: the value "x" of "a" occurs twice; leave one out"#
     );
     assert_eq!(
         warned("<tool_prompt/>"),
-        "line 1: warning: there are no words for the tool, so that its own stay; write <description>…</description>, or leave the file out"
+        "line 1: warning: there are no words for the tool, so it keeps its own; write <description>…</description>, \
+         or leave the file out"
     );
 }

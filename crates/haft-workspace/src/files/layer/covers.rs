@@ -146,7 +146,8 @@ impl OpenRoot {
             self.covers.iter().filter(is_blank).map(|cover| self.place_of(&cover.path).display().to_string()).collect();
         let names = (!names.is_empty()).then(|| names.join(", "))?;
         Some(format!(
-            "Git took the blank file for a change and has staged or committed it: {names}. Undoing this change set takes that back."
+            "Git treated the blank file as a change and staged or committed it: {names}. Undo this change set to \
+             revert that."
         ))
     }
 

@@ -56,7 +56,7 @@ impl LayerFolder {
             }
             return Ok(Self { path, lock_path, lock });
         }
-        Err(io::Error::new(io::ErrorKind::ResourceBusy, "others remove what is made there"))
+        Err(io::Error::new(io::ErrorKind::ResourceBusy, "other programs remove the folders that haft makes there"))
     }
 
     /// Returns the path of the folder.

@@ -32,7 +32,7 @@ pub(super) fn of_judged(settling: &Settling<'_>, judged: &Judged, kept: &[(Spot,
     for (spot, found) in kept.iter().take(MOST_NAMES) {
         let how = clashes.get(spot).copied().flatten();
         notes.push(format!(
-            "{} {}, so it was left as it is; the command's version is {}.",
+            "{} {}, so haft left it unchanged; the command's version is {}.",
             name(spot),
             of_clash(how.unwrap_or(Clash::Changed)),
             name(&found.spot)
@@ -40,7 +40,7 @@ pub(super) fn of_judged(settling: &Settling<'_>, judged: &Judged, kept: &[(Spot,
     }
     if let Some(more) = kept.len().checked_sub(MOST_NAMES).filter(|more| *more > 0) {
         notes.push(format!(
-            "{more} more were left as they are for the same reason; look for names that end in .kept-by-haft."
+            "{more} more were left unchanged for the same reason; look for names that end in .kept-by-haft."
         ));
     }
     let mut others: BTreeMap<&'static str, Vec<String>> = BTreeMap::new();
@@ -50,7 +50,7 @@ pub(super) fn of_judged(settling: &Settling<'_>, judged: &Judged, kept: &[(Spot,
         others.entry(how).or_default().push(name(&clash.spot));
     }
     for (how, names) in others {
-        notes.push(format!("What the command did there was not kept, because it {how}: {}.", listed(&names)));
+        notes.push(format!("The command's changes there were not kept, because it {how}: {}.", listed(&names)));
     }
     let in_repository = |clash: &Found| repository_of(&clash.spot.path).is_some();
     if judged.clashes.iter().any(in_repository) {
@@ -95,39 +95,40 @@ fn is_sample(spot: &Spot) -> bool {
 
 fn of_left_out(why: LeftOut, names: &str) -> String {
     match why {
-        LeftOut::Special => format!("Left alone, because pipes, sockets and devices are not kept: {names}."),
-        LeftOut::TooDeep => format!("Left alone, because more than 200 folders lie above it: {names}."),
-        LeftOut::Lock => format!("Dropped, because a git that was ended had left it behind: {names}."),
+        LeftOut::Special => format!("Skipped, because haft does not keep pipes, sockets and devices: {names}."),
+        LeftOut::TooDeep => format!("Skipped, because it is more than 200 folders deep: {names}."),
+        LeftOut::Lock => format!("Discarded, because a stopped git left it behind: {names}."),
         LeftOut::SetId => {
-            format!("Came in without the bits that let a program run as its owner or group: {names}.")
+            format!("Kept without the bits that let a program run as its owner or group: {names}.")
         }
         LeftOut::NotSaid => {
-            format!("Not kept, because the tool had not said that it would change it: {names}.")
+            format!("Not kept, because the tool did not declare that it changes it: {names}.")
         }
         LeftOut::Covered => {
             format!(
-                "Left as it is, because commands see a blank file in its place ([sandbox] secrets = \"mask\"): {names}."
+                "Left unchanged, because commands see a blank file in its place ([sandbox] secrets = \"mask\"): \
+                 {names}."
             )
         }
         LeftOut::NotAllowed => {
             format!(
-                "Left as it is, because it could not be kept for undo or the system does not let this user change it: \
+                "Left unchanged, because it could not be kept for undo or the system does not let this user change it: \
                  {names}."
             )
         }
         LeftOut::Protected(why) => format!(
-            "Refused, because {why}: {names}. It was left as it is; a person can change it in a terminal of their own."
+            "Refused, because {why}: {names}. It was left unchanged; a person can change it in their own terminal."
         ),
     }
 }
 
 fn of_clash(clash: Clash) -> &'static str {
     match clash {
-        Clash::Changed => "was changed by somebody else while the command ran",
-        Clash::Gone => "was removed by somebody else while the command ran",
-        Clash::FolderMoved => "lies in a folder that somebody else moved or replaced while the command ran",
-        Clash::Holds => "is a folder in which something stays",
-        Clash::Locked => "lies in a repository in which another program is at work",
+        Clash::Changed => "was changed by another program while the command ran",
+        Clash::Gone => "was removed by another program while the command ran",
+        Clash::FolderMoved => "is in a folder that another program moved or replaced while the command ran",
+        Clash::Holds => "is a folder that still holds something",
+        Clash::Locked => "is in a repository that another program is using",
     }
 }
 
@@ -148,14 +149,15 @@ pub(super) fn of_places(places: &[PathBuf], notes: &[Vec<String>]) -> Vec<String
 
 /// Says which names of one file are files of their own now.
 pub(super) fn of_names(names: &[String]) -> Option<String> {
-    let apart = || format!("Names of one file (hard links) came in as files of their own: {}.", listed(names));
+    let apart = || format!("Hard links of one file became separate files: {}.", listed(names));
     (!names.is_empty()).then(apart)
 }
 
 /// Says that what a command removed still takes room on a disk that has little left.
 pub(super) fn of_much_kept(tree: &Target, bytes: u64) -> String {
     format!(
-        "What was in {tree} ({}) is kept for undo, and the disk has little room left; \"haft gc --trees\" frees it.",
+        "The old content of {tree} ({}) is kept for undo, and the disk has little space left; \"haft gc --trees\" \
+         frees it.",
         size(bytes)
     )
 }
@@ -163,7 +165,7 @@ pub(super) fn of_much_kept(tree: &Target, bytes: u64) -> String {
 /// Says that a tree stays as it is because another program changed what the command changed.
 pub(super) fn of_kept(tree: &Target, kept: usize) -> Option<String> {
     let entries = if kept == 1 { "1 entry was".to_owned() } else { format!("{kept} entries were") };
-    (kept > 0).then(|| format!("{tree}: {entries} changed by another program meanwhile; its version stays."))
+    (kept > 0).then(|| format!("{tree}: {entries} changed by another program meanwhile; haft kept that version."))
 }
 
 fn listed(names: &[String]) -> String {
@@ -194,8 +196,8 @@ pub(super) fn too_much(difference: &Difference, caps: Caps) -> ToolError {
         })
         .collect();
     let what = format!(
-        "The command changed {} files and folders with {} of new contents; at most {} and {} come in. Nothing of it was \
-         kept. Most of it: {}.",
+        "The command changed {} files and folders with {} of new contents; haft keeps at most {} and {}. None of it \
+         was kept. Most of it: {}.",
         difference.entries,
         size(difference.bytes),
         caps.entries,
@@ -203,14 +205,14 @@ pub(super) fn too_much(difference: &Difference, caps: Caps) -> ToolError {
         largest.join(", ")
     );
     let next =
-        "do it in smaller parts, or write what can be made again to /tmp or to a folder that the repository ignores";
+        "do it in smaller parts, or write files that can be rebuilt to /tmp or to a folder that the repository ignores";
     ToolError::new(ErrorKind::TooLarge, what, Next::FixArguments(next.into()))
 }
 
 /// The error when a layer cannot be read.
 pub(super) fn unread(place: &Path, error: io::Error) -> ToolError {
     let shown = one_line(&place.to_string_lossy()).into_owned();
-    let what = format!("What the command changed could not be read at {shown}: {error}. Nothing of it was kept.");
+    let what = format!("The command's changes could not be read at {shown}: {error}. None of them were kept.");
     ToolError::of(ErrorKind::Io, what).caused_by(error)
 }
 
@@ -222,8 +224,8 @@ pub(super) fn not_committed(not_done: NotDone) -> ToolError {
         NotDone::Journal(error) => write::not_journalled(error),
         NotDone::Plants { place, repository } => {
             let what = format!(
-                "While the command ran, another call changed {}, so that {} would let git run programs there. Nothing \
-                 of what the command changed was kept.",
+                "While the command ran, another call changed {}, so {} would let git run programs there. None of the \
+                 command's changes were kept.",
                 Target::Inside(Place::new(repository, Extent::Entry)),
                 one_line(&place.to_string_lossy())
             );
@@ -232,7 +234,8 @@ pub(super) fn not_committed(not_done: NotDone) -> ToolError {
         }
         NotDone::Stale(place) => {
             let what = format!(
-                "Others kept changing {} while what the command changed was brought in. Nothing of it was kept.",
+                "Other programs kept changing {} while haft committed the command's changes. None of the command's \
+                 changes were kept.",
                 one_line(&place.to_string_lossy())
             );
             ToolError::of(ErrorKind::Stale, what)
@@ -240,12 +243,12 @@ pub(super) fn not_committed(not_done: NotDone) -> ToolError {
         NotDone::System(place, error) => {
             let shown = one_line(&place.to_string_lossy()).into_owned();
             let what = format!(
-                "What the command changed could not be brought in: {shown}: {error}. Nothing of it was kept, and \
-                 everything is as it was."
+                "haft could not commit the command's changes: {shown}: {error}. None of them were kept, and the \
+                 workspace is unchanged."
             );
             let next = match error.kind() {
                 io::ErrorKind::StorageFull => Next::AskUser("ask the user to free some space".into()),
-                _ => Next::AskUser("ask the user to look at that place, and run the command again".into()),
+                _ => Next::AskUser("ask the user to check that path, and run the command again".into()),
             };
             ToolError::new(ErrorKind::Io, what, next).caused_by(error)
         }

@@ -15,7 +15,7 @@ pub(super) fn compiled(request: &SearchRequest) -> Result<RegexMatcher, ToolErro
     let pattern = &request.pattern;
     if pattern.len() > LONGEST {
         let what = format!("The pattern is {} bytes long; at most {LONGEST} are allowed.", pattern.len());
-        return Err(bad(what, "search for a shorter, telling part"));
+        return Err(bad(what, "search for a shorter, distinctive part"));
     }
     if request.syntax == Syntax::Regex {
         parsed(pattern)?;
@@ -35,12 +35,12 @@ pub(super) fn compiled(request: &SearchRequest) -> Result<RegexMatcher, ToolErro
     };
     builder.build(pattern).map_err(|error| match error.kind() {
         grep_regex::ErrorKind::NotAllowed(_) | grep_regex::ErrorKind::InvalidLineTerminator(_) => bad(
-            format!("The pattern {} holds a line end, but each line is searched for itself.", quoted(pattern)),
+            format!("The pattern {} holds a line end, but each line is searched separately.", quoted(pattern)),
             "set \"multiline\" to true, or search for a part on one line",
         ),
         _ => bad(
             format!("The pattern {} cannot be used: {}.", quoted(pattern), reason(&error.to_string())),
-            "write a simpler expression, or set \"literal\" to true to search for the text as it is",
+            "write a simpler expression, or set \"literal\" to true to search for exactly this text",
         ),
     })
 }
@@ -60,7 +60,7 @@ fn parsed(pattern: &str) -> Result<(), ToolError> {
         Wrong::UnsupportedLookAround | Wrong::UnsupportedBackreference => {
             "search without look-around and back-references, for a simpler expression, and read what is found"
         }
-        _ => "escape the character with a backslash, or set \"literal\" to true to search for the text as it is",
+        _ => "escape the character with a backslash, or set \"literal\" to true to search for exactly this text",
     };
     Err(bad(what, next))
 }

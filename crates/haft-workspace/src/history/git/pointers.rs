@@ -70,7 +70,7 @@ impl Undone<'_> {
         };
         let what = short_name(name);
         let to_finish = match &parts[..] {
-            ["refs", "remotes", ..] => "takes it back there too",
+            ["refs", "remotes", ..] => "undoes it there too",
             ["refs", "heads", ..] if self.is_checked_out(name) => "moves it back",
             _ => "removes it",
         };

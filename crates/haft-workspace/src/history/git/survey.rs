@@ -154,7 +154,7 @@ impl<'a> Survey<'a> {
             Role::Index if repository.elsewhere.contains(&at.worktree) => {
                 let path = path.display();
                 self.note(format!(
-                    "{path} stays as it is, because HEAD points elsewhere now; \"git status\" shows what is staged."
+                    "{path} stays unchanged, because HEAD points elsewhere now; \"git status\" shows what is staged."
                 ));
                 Treatment::Skip
             }

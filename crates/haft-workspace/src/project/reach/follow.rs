@@ -88,10 +88,9 @@ impl Reaching<'_> {
         let whole = RUNS_PROJECT
             .iter()
             .filter(|program| starts(program))
-            .map(|name| format!("{name}, which {own} starts, runs code of the project as it is then"));
+            .map(|name| format!("{name}, which {own} starts, runs the current code of the project"));
         self.reach.not_covered.extend(whole);
-        let unknown =
-            loads.unknown.iter().map(|part| format!("{own} loads a file by a name that it puts together: {part}"));
+        let unknown = loads.unknown.iter().map(|part| format!("{own} loads a file by a name that it builds: {part}"));
         self.reach.not_covered.extend(unknown);
     }
 

@@ -157,7 +157,7 @@ impl Objects {
     pub(crate) fn open(&self, hash: ContentHash) -> io::Result<File> {
         private::read_content(&self.path(hash)).map_err(|error| match error.kind() {
             // Else the words would be about the file that is to be restored.
-            io::ErrorKind::NotFound => io::Error::new(io::ErrorKind::InvalidData, "what was kept of it is gone"),
+            io::ErrorKind::NotFound => io::Error::new(io::ErrorKind::InvalidData, "its kept content is missing"),
             _ => error,
         })
     }

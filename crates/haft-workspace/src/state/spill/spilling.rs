@@ -102,7 +102,7 @@ impl Spilling for BegunSpill {
         self.spills.make_room();
         // Many outputs at once may have pushed each other out.
         if self.file.metadata().is_ok_and(|facts| facts.nlink() == 0) {
-            let what = "The whole output could not be kept: too many long outputs came at once.";
+            let what = "The whole output could not be kept: too many long outputs came at the same time.";
             return Err(ToolError::of(ErrorKind::Io, what));
         }
         self.state = State::Finished;

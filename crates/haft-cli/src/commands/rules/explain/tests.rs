@@ -124,7 +124,7 @@ fn what_undo_does_not_cover_is_named() {
     let said = |explained: &Explained| shown(explained, 200).lines().last().map(str::to_owned).unwrap_or_default();
     insta::assert_snapshot!(said(&explained), @"If allowed, it runs: in the full sandbox, without the network, can be undone");
     explained.confined = Confined { network: true, ..explained.confined };
-    insta::assert_snapshot!(said(&explained), @"If allowed, it runs: in the full sandbox, with the network, to any host, changes to files can be undone, what is sent cannot");
+    insta::assert_snapshot!(said(&explained), @"If allowed, it runs: in the full sandbox, with the network, to any host, changes to files can be undone, sent data cannot");
 }
 
 #[test]

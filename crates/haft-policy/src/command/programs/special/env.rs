@@ -25,7 +25,7 @@ pub(super) fn read(words: &[Value]) -> Reading {
             Flag::Unset(name, taken) => {
                 at += taken;
                 if name.prefix().starts_with("HAFT_") {
-                    let words = format!("take {} from what haft has set", name.shown());
+                    let words = format!("remove {} from the environment that haft has set", name.shown());
                     reading.acts.push(Act::Danger(Danger::Haft, words));
                 }
             }

@@ -163,13 +163,10 @@ fn a_mistake_is_opaque_and_the_rest_is_read() {
     check("if a; then rm x;", "opaque[an if has no fi] ; <rm x>");
     check("echo 'a; rm x", "opaque[a quote is not closed] ; <rm x>");
     check("echo ${x; rm y", "opaque[a ${ is not closed] ; <rm y>");
-    check("; a", "opaque[there is no command where one has to be] ; <a>");
+    check("; a", "opaque[a command is missing] ; <a>");
     check("a &&", "<a> ; opaque[nothing follows && or ||]");
-    check("a | | b", "opaque[there is no command where one has to be] ; <b>");
-    check(
-        "a (b)",
-        "opaque[a parenthesis stands where none can be] ; <b> ; opaque[something ends here that did not begin]",
-    );
+    check("a | | b", "opaque[a command is missing] ; <b>");
+    check("a (b)", "opaque[a parenthesis is where none can be] ; <b> ; opaque[something ends here that did not begin]");
 }
 
 #[test]

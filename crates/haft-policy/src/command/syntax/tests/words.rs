@@ -23,7 +23,7 @@ fn an_escaped_quote_in_a_c_string_does_not_end_it_and_an_escaped_backslash_hides
     check(r"echo $'a\'; rm x; \'' b", "<echo ‹a'; rm x; '› b>");
     check(r"echo $'a\\'; rm x; echo 'y'", "<echo ‹a\\›> ; <rm x> ; <echo ‹y›>");
     check(r"echo $'\t\e\101\x4a\cA\q\xzz'", "<echo ‹\t\u{1b}AJ\u{1}\\q\\xzz›>");
-    check(r"echo $'a\0b'c $'\xc3\xa9' $'\xff'", "<echo ‹a›c ‹é› opaque[it has bytes that are no text]>");
+    check(r"echo $'a\0b'c $'\xc3\xa9' $'\xff'", "<echo ‹a›c ‹é› opaque[it has bytes that are not text]>");
 }
 
 #[test]

@@ -18,8 +18,10 @@ fn a_file_that_somebody_else_changed_stays_and_the_commands_version_lies_beside_
     assert_eq!(changed(&settled), ["create a.kept-by-haft", "replace b"]);
     assert_eq!(
         settled.notes,
-        ["a was changed by somebody else while the command ran, so it was left as it is; the command's version is \
-          a.kept-by-haft."]
+        [
+            "a was changed by another program while the command ran, so haft left it unchanged; the command's version is \
+          a.kept-by-haft."
+        ]
     );
 }
 
@@ -48,8 +50,10 @@ fn a_file_that_somebody_else_changed_is_not_removed_and_neither_is_its_folder() 
     assert_eq!(changed(&settled), ["remove d/a", "remove d/b"]);
     assert_eq!(
         settled.notes,
-        ["What the command did there was not kept, because it was changed by somebody else while the command ran: \
-          d/e/c, d/new."]
+        [
+            "The command's changes there were not kept, because it was changed by another program while the command ran: \
+          d/e/c, d/new."
+        ]
     );
 }
 
@@ -138,7 +142,10 @@ fn more_than_may_come_in_leaves_everything_as_it_was() {
         upper.write("a", "b");
     });
     let refused = refused.expect_err("it is too much").to_string();
-    assert!(refused.contains("changed 6 files and folders with 5 bytes of new contents; at most 3 and"), "{refused}");
-    assert!(refused.contains("Nothing of it was kept. Most of it: gen (5 entries, 4 bytes)"), "{refused}");
+    assert!(
+        refused.contains("changed 6 files and folders with 5 bytes of new contents; haft keeps at most 3 and"),
+        "{refused}"
+    );
+    assert!(refused.contains("None of it was kept. Most of it: gen (5 entries, 4 bytes)"), "{refused}");
     assert_eq!(scene.tree(), before);
 }

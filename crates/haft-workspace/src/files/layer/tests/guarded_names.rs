@@ -27,7 +27,7 @@ fn a_hook_leaves_nothing_also_where_no_repository_was() {
         settled.notes,
         [
             "Refused, because it belongs to version control, where hooks and settings run programs: .git/hooks/pre-commit. \
-          It was left as it is; a person can change it in a terminal of their own."
+          It was left unchanged; a person can change it in their own terminal."
         ]
     );
 }
@@ -158,8 +158,8 @@ fn what_trusted_code_names_stays_as_it_is_and_its_folder_with_it() {
     assert_eq!(scene.tree().keys().collect::<Vec<_>>(), ["go.sh", "new.py", "scripts", "scripts/run.py"]);
     assert_eq!(
         settled.notes,
-        ["Refused, because tools or hooks that are trusted run it: go.sh, later.py, scripts/run.py. \
-          It was left as it is; a person can change it in a terminal of their own."]
+        ["Refused, because trusted tools or hooks run it: go.sh, later.py, scripts/run.py. \
+          It was left unchanged; a person can change it in their own terminal."]
     );
 }
 
@@ -206,10 +206,8 @@ fn what_protected_names_lead_to_stays_as_it_is() {
     assert_eq!(scene.tree().len(), before.len() + 1);
     assert_eq!(
         settled.notes,
-        [
-            "Refused, because a protected name leads to it, so that programs run or follow it: cfg/tasks.json, scripts/x.sh, \
-          tools/a, tools/pre-commit. It was left as it is; a person can change it in a terminal of their own."
-        ]
+        ["Refused, because a protected name leads to it, so programs run or follow it: cfg/tasks.json, scripts/x.sh, \
+          tools/a, tools/pre-commit. It was left unchanged; a person can change it in their own terminal."]
     );
     let settled = scene.run(|upper| upper.link("cfg", "other"));
     assert_eq!(changed(&settled), [""; 0], "no link takes the place of the folder");

@@ -7,7 +7,7 @@ use haft_contract::process::{Ground, Settle, Settled, Wanted};
 
 use super::{Scene, Upper, changed, upper_of};
 
-const NOT_SAID: &str = "Not kept, because the tool had not said that it would change it: ";
+const NOT_SAID: &str = "Not kept, because the tool did not declare that it changes it: ";
 
 fn entry(path: &str) -> Target {
     Target::Inside(Place::new(path, Extent::Entry))
@@ -94,8 +94,8 @@ fn a_new_ignored_folder_comes_in_as_far_as_it_was_said() {
     let files = [(".gitignore", "node_modules/\n"), (".git/HEAD", "ref: refs/heads/main\n")];
     for (said, comes, note) in [
         (tree("node_modules"), vec!["node_modules/p/a", "node_modules/p/b"], None),
-        (entry("node_modules/p/a"), vec!["node_modules/p/a"], Some("change it: node_modules/p/b.")),
-        (entry("elsewhere"), vec![], Some("change it: node_modules.")),
+        (entry("node_modules/p/a"), vec!["node_modules/p/a"], Some("changes it: node_modules/p/b.")),
+        (entry("elsewhere"), vec![], Some("changes it: node_modules.")),
     ] {
         let scene = Scene::new(&files);
         let settled = run(&scene, &[said], |upper| {

@@ -70,7 +70,7 @@ fn a_command_takes_set_id_bits_away_and_never_sets_them() {
         assert_eq!(scene.tree()["run"], format!("file {after:o} x\n"), "{row}");
         let expected: &[&str] = if before == after { &[] } else { &["replace run"] };
         assert_eq!(changed(&settled), expected, "{row}");
-        let words = "Came in without the bits that let a program run as its owner or group: run.";
+        let words = "Kept without the bits that let a program run as its owner or group: run.";
         assert_eq!(settled.notes.iter().any(|note| note == words), is_told, "{row}: {:?}", settled.notes);
         if before != after {
             scene.undo();
@@ -208,7 +208,7 @@ fn pipes_and_devices_are_left_out_and_named() {
         let mode = Mode::from_raw_mode(0o600);
         rustix::fs::mknodat(rustix::fs::CWD, upper.0.join("pipe"), FileType::Fifo, mode, 0).expect("it is new");
     });
-    assert_eq!(settled.notes, ["Left alone, because pipes, sockets and devices are not kept: pipe."]);
+    assert_eq!(settled.notes, ["Skipped, because haft does not keep pipes, sockets and devices: pipe."]);
     assert!(!scene.has("pipe"));
 }
 
@@ -222,7 +222,7 @@ fn bits_that_let_a_program_run_as_another_are_not_kept() {
         upper.mode("tool", 0o6755);
     });
     assert_eq!((&*scene.tree()["old"], &*scene.tree()["tool"]), ("file 644 x", "file 755 x"));
-    assert_eq!(settled.notes, ["Came in without the bits that let a program run as its owner or group: old, tool."]);
+    assert_eq!(settled.notes, ["Kept without the bits that let a program run as its owner or group: old, tool."]);
 }
 
 #[test]

@@ -89,7 +89,7 @@ fn a_head_that_becomes_valid_completes_a_repository() {
     let scene = Scene::new(&broken);
     let settled = scene.run(|upper| upper.write("docs/HEAD", HEAD));
     assert_eq!(scene.content("docs/HEAD"), "broken");
-    assert!(settled.notes[0].contains("git would take its folder for a repository"), "{:?}", settled.notes);
+    assert!(settled.notes[0].contains("git would treat its folder as a repository"), "{:?}", settled.notes);
 }
 
 #[test]

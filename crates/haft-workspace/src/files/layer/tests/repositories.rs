@@ -42,7 +42,7 @@ fn a_lock_that_a_killed_git_left_is_dropped() {
     });
     assert!(!scene.has(".git/index.lock"));
     assert_eq!(changed(&settled), ["create sub/yarn.lock", "replace cargo.lock"]);
-    assert_eq!(settled.notes, ["Dropped, because a git that was ended had left it behind: .git/index.lock."]);
+    assert_eq!(settled.notes, ["Discarded, because a stopped git left it behind: .git/index.lock."]);
 }
 
 #[test]

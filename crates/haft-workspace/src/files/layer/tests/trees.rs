@@ -164,7 +164,7 @@ fn the_result_counts_what_stays() {
         upper.write("target/debug/app", "ours");
         scene.write("target/debug/deps/one.o", "theirs");
     });
-    let note = "target: 1 entry was changed by another program meanwhile; its version stays.";
+    let note = "target: 1 entry was changed by another program meanwhile; haft kept that version.";
     assert_eq!(settled.notes, [note]);
     assert_eq!(scene.content("target/debug/app"), "ours");
 }
@@ -203,7 +203,7 @@ fn an_older_change_is_undone_below_a_newer_one_which_stays() {
         ("second".into(), "one".into())
     );
     assert_eq!(scene.content("src/a"), "source");
-    assert_eq!(undone.notes, ["target: 1 entry was changed since; its newest version stays."]);
+    assert_eq!(undone.notes, ["target: 1 entry was changed since; haft kept the newest version."]);
 }
 
 #[test]
@@ -324,10 +324,13 @@ fn stores_keep_within_their_room_and_an_evicted_tree_is_told() {
     undo(&scene, Which::Newest);
     assert_eq!((scene.content("src/a").as_str(), scene.content("target/debug/app").len()), ("two", 6_000));
     let warnings = History::new(scene.root.clone(), scene.state.journal()).log().expect("it can be read").warnings;
-    assert!(warnings[0].starts_with("What build folders held before change sets up to 2 is not kept"), "{warnings:?}");
+    assert!(
+        warnings[0].starts_with("The content of build folders before change sets up to 2 is no longer kept"),
+        "{warnings:?}"
+    );
     let undone = undo(&scene, Which::Newest);
     assert_eq!(scene.content("src/a"), "one");
-    assert_eq!(undone.notes, ["What was in target is not kept any more; it stays as it is."]);
+    assert_eq!(undone.notes, ["The old content of target is no longer kept; it stays unchanged."]);
 }
 
 /// Copies a folder of the workspace into a layer, as a move does.
@@ -431,7 +434,10 @@ fn a_disk_that_is_full_at_any_step_leaves_the_old_tree_and_the_result_says_so() 
                 break;
             };
             let words = error.to_string();
-            assert!(words.contains("everything is as it was") && words.contains("no storage space"), "{name}: {words}");
+            assert!(
+                words.contains("the workspace is unchanged") && words.contains("no storage space"),
+                "{name}: {words}"
+            );
             assert_eq!(scene.tree(), scene_lines(&before), "{name}: full at {fault}");
             assert_eq!(stores(&scene), Vec::<String>::new(), "{name}: full at {fault}");
             let log = History::new(scene.root.clone(), scene.state.journal()).log().expect("it can be read");
