@@ -71,7 +71,7 @@ fn tools_calls_and_results_are_those_of_the_file() {
     let failed = said(&["call", "view", "file=tow.txt"]);
     assert!(failed.err.starts_with("FAILED (NO_SUCH_FILE): no file tow.txt. Near: two.txt.\nTry: "), "{}", failed.err);
     let wrong = said(&["call", "view", "fil=two.txt"]);
-    assert!(wrong.err.contains("a call that fits: view {\"file\":\"README.md\"}"), "{}", wrong.err);
+    assert!(wrong.err.contains("a call that fits: view {\"file\":\"two.txt\"}"), "{}", wrong.err);
 
     let failed = record(&place, &["call", "view", "file=gone"]);
     assert_eq!((&failed["tool"], &failed["error"]["kind"]), (&json!("view"), &json!("missing_file")));

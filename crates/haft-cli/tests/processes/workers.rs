@@ -29,7 +29,12 @@ fn for_everybody(name: &str, scene: fn(&Workshop)) {
         return;
     }
     scene(&Workshop::new(Level::Full, Owner::Ordinary));
-    let own = std::env::current_exe().expect("it is known");
+    // A copy, because an ordinary user may not get to where it was built.
+    let folder = tempfile::tempdir().expect("there is room");
+    let everyone = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(folder.path(), everyone).expect("it is ours");
+    let own = folder.path().join("processes");
+    std::fs::copy(std::env::current_exe().expect("it is known"), &own).expect("it can be copied");
     let mut again = Program::new("setpriv");
     again.args([&format!("--reuid={ORDINARY}"), &format!("--regid={ORDINARY}"), "--clear-groups"]);
     again.arg(own).args(["--exact", &format!("workers::{name}"), "--nocapture"]).env(AGAIN, "1");
