@@ -47,9 +47,6 @@ pub use words::read_words;
 
 use serde_json::{Map, Value};
 
-/// The hint for an argument that has no counterpart at all.
-const LEAVE_OUT: &str = "leave it out";
-
 /// Arguments that were read and what had to be mended, in lines for the model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading {

@@ -91,7 +91,7 @@ fn a_closure_answers_and_undo_takes_it_back() {
     let output = place.run("toolbox_with_approval");
     let out = text(&output.stdout);
     assert!(out.contains("asked: write_file would") && out.contains("only text files may be written here"), "{out}");
-    assert!(out.contains("took back change set [1]"), "{out}{}", text(&output.stderr));
+    assert!(out.contains("undid change set [1]"), "{out}{}", text(&output.stderr));
     assert!(!place.workspace().join("hello.txt").exists() && !place.workspace().join(".env").exists());
 }
 

@@ -138,7 +138,7 @@ fn judge(asked: &Asked, marks: &HashMap<String, usize>) -> u64 {
                     let mark = mark_of(&call.arguments);
                     let is_done = marks.contains_key(&mark);
                     let text = &result.text;
-                    if text.contains("It may have happened") {
+                    if text.contains("It may have taken effect") {
                         open += 1;
                     } else if text.contains("no record says that this call began") {
                         assert!(!is_done, "{mark} was done, and the model is told that nothing was: {text}");

@@ -6,7 +6,7 @@
 use serde_json::{Map, Value};
 
 use super::check::Checker;
-use super::fault::{Fault, key_path, push_index};
+use super::fault::{Fault, UnknownKey, key_path, push_index};
 
 /// Longest text that is repeated whole, in characters.
 const LONGEST_TEXT: usize = 80;
@@ -18,7 +18,7 @@ pub(crate) fn corrected(given: &Value, faults: &[Fault], example: &Value, checke
     let correction = Correction { faults };
     let mut own = correction.of(given, "$", Some(example))?;
     let is_own = given.as_object()?.keys().any(|key| !correction.is_wrong(&key_path("$", key)));
-    if let Some(moved) = correction.with_hinted_names(given, &own).filter(|moved| checker.accepts(moved)) {
+    if let Some(moved) = correction.with_meant_names(given, &own).filter(|moved| checker.accepts(moved)) {
         own = moved;
     } else if !is_own {
         return None;
@@ -44,16 +44,15 @@ impl Correction<'_> {
         match value {
             Value::Object(entries) => {
                 let part = |key: &str| example.and_then(|example| example.get(key));
-                let mut own: Map<String, Value> = entries
+                let is_missing = |key: &str| !entries.contains_key(key) && self.is_wrong(&key_path(path, key));
+                let missing = example.and_then(Value::as_object).into_iter().flatten();
+                let missing =
+                    missing.filter(|(key, _)| is_missing(key)).map(|(key, value)| (key.clone(), value.clone()));
+                let own = entries
                     .iter()
-                    .filter_map(|(key, value)| Some((key.clone(), self.of(value, &key_path(path, key), part(key))?)))
-                    .collect();
-                for (key, value) in example.and_then(Value::as_object).into_iter().flatten() {
-                    if !entries.contains_key(key) && self.is_wrong(&key_path(path, key)) {
-                        own.insert(key.clone(), value.clone());
-                    }
-                }
-                Some(Value::Object(own))
+                    .filter_map(|(key, value)| Some((key.clone(), self.of(value, &key_path(path, key), part(key))?)));
+                // What a call must have comes first, as in every example.
+                Some(Value::Object(missing.chain(own).collect::<Map<String, Value>>()))
             }
             Value::Array(items) => {
                 let corrected = |(index, item): (usize, &Value)| {
@@ -67,18 +66,15 @@ impl Correction<'_> {
         }
     }
 
-    /// Puts values under the names that hints give for theirs; nothing where no hint gives one.
-    fn with_hinted_names(&self, given: &Value, own: &Value) -> Option<Value> {
-        let mut moved = own.as_object()?.clone();
+    /// Puts values under the names that they may be meant for; nothing where no such name is known.
+    fn with_meant_names(&self, given: &Value, own: &Value) -> Option<Value> {
+        let (mut moved, entries) = (own.as_object()?.clone(), given.as_object()?);
         let mut is_moved = false;
         for fault in self.faults {
-            let (Some(hint), Some(entries)) = (&fault.hint, given.as_object()) else { continue };
+            let UnknownKey::MeantFor(name) = &fault.key else { continue };
             let written = entries.iter().find(|(key, _)| key_path("$", key) == fault.path);
-            let Some((key, value)) = written else { continue };
-            // Names stand in quotes; the first that is another one than was written is what is meant.
-            let mut names = hint.split('"').skip(1).step_by(2);
-            if let Some(name) = names.find(|name| *name != key.as_str() && !entries.contains_key(*name)) {
-                moved.insert(name.to_owned(), value.clone());
+            if let Some((_, value)) = written.filter(|_| !entries.contains_key(name)) {
+                moved.insert(name.clone(), value.clone());
                 is_moved = true;
             }
         }

@@ -25,12 +25,26 @@ pub struct Fault {
     pub received: String,
     /// What to do about it, when more can be said than `expected` says.
     pub hint: Option<String>,
+    /// What is known of a key that the schema does not have.
+    pub key: UnknownKey,
+}
+
+/// What is known of a key that the schema does not have.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum UnknownKey {
+    /// The fault is about something else, or the hint says all.
+    #[default]
+    Unsaid,
+    /// Its value may be meant for the property of this name.
+    MeantFor(String),
+    /// The schema has nothing like it.
+    WithoutCounterpart,
 }
 
 impl fmt::Display for Fault {
     /// Writes the fault as one line: path, expected, received, hint.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Fault { path, expected, received, hint } = self;
+        let Fault { path, expected, received, hint, key: _ } = self;
         write!(f, "{path}: expected {expected}, received {received}")?;
         match hint {
             Some(hint) => write!(f, "; {hint}"),

@@ -19,7 +19,7 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::Reading;
-use super::fault::{Fault, shown_text};
+use super::fault::{Fault, UnknownKey, shown_text};
 use super::strict::{self, Refusal};
 pub(super) use object::CLOSED;
 use object::Parser;
@@ -48,6 +48,7 @@ fn mend(text: &str) -> Result<Reading, Fault> {
         lines.push("json: removed a byte order mark".to_owned());
     }
     let wrapped = Wrapping::around(before.trim(), after).map_err(|complaint| Fault {
+        key: UnknownKey::Unsaid,
         path: "$".to_owned(),
         expected: ONE_OBJECT.to_owned(),
         received: complaint,
@@ -81,6 +82,7 @@ pub(super) fn read_literal(text: &str) -> Option<Value> {
 /// Says that the text holds something else than an object.
 pub(super) fn no_object(received: &str) -> Fault {
     Fault {
+        key: UnknownKey::Unsaid,
         path: "$".to_owned(),
         expected: ONE_OBJECT.to_owned(),
         received: received.to_owned(),

@@ -7,9 +7,8 @@ use haft_contract::shape::{Given, Meaning, MeantArguments, Shape, Shapes};
 use haft_contract::spec::Spec;
 use serde_json::{Map, Value};
 
-use super::LEAVE_OUT;
 use super::Reading;
-use super::fault::{Fault, key_path, shown};
+use super::fault::{Fault, UnknownKey, key_path, shown};
 use super::literal::{self, Literal};
 
 /// Reads all arguments that are in another shape, in the order of the shapes.
@@ -89,7 +88,7 @@ pub(crate) fn advice(spec: &Spec, fault: &Fault) -> Option<Advice> {
         Meaning::Without(advice) => Some(Advice::Without(advice)),
         _ => None,
     });
-    if known.is_some() || fault.hint.as_deref() != Some(LEAVE_OUT) {
+    if known.is_some() || fault.key != UnknownKey::WithoutCounterpart {
         return known;
     }
     // It has a counterpart, but this value has no single reading.

@@ -12,7 +12,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-use super::fault::{Fault, Step, push_key, shown_text, written_path};
+use super::fault::{Fault, Step, UnknownKey, push_key, shown_text, written_path};
 
 /// Deepest nesting that is read. It is the limit of `serde_json`, which counts to 128 and refuses that.
 pub(super) const DEEPEST: usize = 127;
@@ -46,6 +46,7 @@ pub(super) fn parse(text: &str) -> Result<Value, Refusal> {
 pub(super) fn duplicate_fault(path: String, key: &str) -> Fault {
     let key = shown_text(key);
     Fault {
+        key: UnknownKey::Unsaid,
         path,
         expected: format!("the key {key} once"),
         received: format!("the key {key} twice in one object"),

@@ -8,7 +8,7 @@
 
 use serde_json::{Map, Value};
 
-use super::fault::{Fault, key_path, shown, shown_text};
+use super::fault::{Fault, UnknownKey, key_path, shown, shown_text};
 use super::fit::fit_values;
 use super::outline::{Outline, parts, property_schema, types};
 
@@ -61,6 +61,7 @@ fn wants_list<'s>(outline: &Outline<'s>, property: &'s Value, depth: usize) -> b
 fn given_again(key: &str, texts: &Value) -> Fault {
     let count = texts.as_array().map_or(0, Vec::len);
     Fault {
+        key: UnknownKey::Unsaid,
         path: key_path("$", key),
         expected: format!("the key {} once", shown_text(key)),
         received: format!("{count} values, {}", shown(texts)),

@@ -7,7 +7,7 @@
 
 use serde_json::Value;
 
-use super::super::fault::{Fault, Step, shown, written_path};
+use super::super::fault::{Fault, Step, UnknownKey, shown, written_path};
 use super::super::outline::{Outline, item_schema, parts, property_schema};
 use super::wanted::wanted;
 
@@ -127,6 +127,7 @@ pub(super) fn one_fault<'s>(outline: &Outline<'s>, schema: &'s Value, value: &Va
         (value, schema) = (part, part_schema);
     }
     Fault {
+        key: UnknownKey::Unsaid,
         path: written_path(steps.iter()),
         expected: super::shortened(wanted(outline, schema)),
         received: shown(value),

@@ -4,11 +4,11 @@ use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind as Kind;
 use serde_json::{Map, Value};
 
-use super::super::fault::{Fault, key_path, push_index, push_key, shown, shown_text};
+use super::super::fault::{Fault, UnknownKey, key_path, push_index, push_key, shown, shown_text};
 use super::super::outline::{Outline, item_schema, property_schema, types};
 use super::shortened;
 use super::union::{Telling, choices_of, worth_telling};
-use super::unknown::{Unknown, names};
+use super::unknown::{Hint, Unknown, names};
 use super::wanted::{choices, listed, wanted};
 use haft_contract::closest::closest;
 
@@ -106,8 +106,11 @@ impl<'s> Report<'s> {
         } else {
             format!("only the properties {}", listed(names.iter().copied()))
         };
-        let hint = Unknown { outline: &self.outline, layers: &layers, object, key }.hint();
-        self.tell(key_path(place, key), expected, value, Some(hint));
+        let unknown = Unknown { outline: &self.outline, layers: &layers, object, key };
+        let Hint { words, key: known } = unknown.hint();
+        let expected = shortened(expected);
+        let path = key_path(place, key);
+        self.push(Fault { path, expected, received: value, hint: Some(words), key: known });
     }
 
     /// Adds an error about one value, described by the whole schema of that value.
@@ -133,6 +136,7 @@ impl<'s> Report<'s> {
 
     fn tell_missing(&mut self, place: &str, name: &str, kind: &str) {
         let fault = Fault {
+            key: UnknownKey::Unsaid,
             path: key_path(place, name),
             expected: shortened(format!("the property {} ({kind})", shown_text(name))),
             received: "nothing".to_owned(),
@@ -144,7 +148,10 @@ impl<'s> Report<'s> {
     }
 
     fn tell(&mut self, path: String, expected: String, received: String, hint: Option<String>) {
-        let fault = Fault { path, expected: shortened(expected), received, hint };
+        self.push(Fault { path, expected: shortened(expected), received, hint, key: UnknownKey::Unsaid });
+    }
+
+    fn push(&mut self, fault: Fault) {
         if !self.others.contains(&fault) {
             self.others.push(fault);
         }

@@ -8,11 +8,16 @@
 
 use serde_json::{Map, Value};
 
-use super::super::LEAVE_OUT;
-use super::super::fault::shown_text;
+use super::super::fault::{UnknownKey, shown_text};
 use super::super::outline::{Outline, item_schema, parts, property_schema};
 use super::union::choices_of;
 use haft_contract::closest::{closest, folded};
+
+/// What to do about a key, in words and as a fact.
+pub(super) struct Hint {
+    pub(super) words: String,
+    pub(super) key: UnknownKey,
+}
 
 /// An object with a key too many.
 pub(super) struct Unknown<'a, 's> {
@@ -25,13 +30,12 @@ pub(super) struct Unknown<'a, 's> {
 
 impl<'s> Unknown<'_, 's> {
     /// Returns the first hint that is to the point.
-    pub(super) fn hint(&self) -> String {
+    pub(super) fn hint(&self) -> Hint {
         let deeper = self.deeper();
-        self.given_twice()
-            .or_else(|| self.belongs_into(&deeper))
-            .or_else(|| self.is_a_choice(&deeper))
-            .or_else(|| self.near_name())
-            .unwrap_or_else(|| LEAVE_OUT.to_owned())
+        let words = self.given_twice().or_else(|| self.belongs_into(&deeper)).or_else(|| self.is_a_choice(&deeper));
+        let said = words.map(|words| Hint { words, key: UnknownKey::Unsaid });
+        let nothing = || Hint { words: "leave it out".to_owned(), key: UnknownKey::WithoutCounterpart };
+        said.or_else(|| self.near_name()).unwrap_or_else(nothing)
     }
 
     fn given_twice(&self) -> Option<String> {
@@ -69,16 +73,19 @@ impl<'s> Unknown<'_, 's> {
         Some(format!("give {}: {}{into} instead", shown_text(name), shown_text(choice)))
     }
 
-    fn near_name(&self) -> Option<String> {
+    fn near_name(&self) -> Option<Hint> {
         let free = names(self.layers).filter(|name| self.object.get(name).is_none());
         if let Some(name) = closest(self.key, free) {
-            return Some(format!("did you mean {}?", shown_text(name)));
+            let words = format!("did you mean {}?", shown_text(name));
+            return Some(Hint { words, key: UnknownKey::MeantFor(name.to_owned()) });
         }
         let required = self.layers.iter().flat_map(|layer| parts(layer, "required")).filter_map(Value::as_str);
         let missing: Vec<&str> = required.filter(|name| self.object.get(name).is_none()).collect();
         let [name] = missing[..] else { return None };
+        let known = UnknownKey::MeantFor(name.to_owned());
         let (name, key) = (shown_text(name), shown_text(self.key));
-        Some(format!("the property {name} is missing; if {key} is meant for it, send it under that name"))
+        let words = format!("the property {name} is missing; if {key} is meant for it, send it under that name");
+        Some(Hint { words, key: known })
     }
 
     fn is_spelled(&self, name: &str) -> bool {

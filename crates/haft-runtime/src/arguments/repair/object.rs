@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::super::fault::{Fault, Step, push_key, written_path};
+use super::super::fault::{Fault, Step, UnknownKey, push_key, written_path};
 use super::super::strict::{DEEPEST, duplicate_fault};
 use super::{excerpt, position};
 
@@ -319,6 +319,7 @@ impl<'t> Parser<'t> {
     pub(super) fn fault(&self, at: usize, expected: &str, next: &str) -> Fault {
         let at = self.whole.len() - self.text.len() + at;
         Fault {
+            key: UnknownKey::Unsaid,
             path: self.path(),
             expected: expected.to_owned(),
             received: excerpt(self.whole, at),
@@ -330,6 +331,7 @@ impl<'t> Parser<'t> {
     pub(super) fn cut_off(&self, ended: &str) -> Fault {
         let end = self.whole.len();
         Fault {
+            key: UnknownKey::Unsaid,
             path: self.path(),
             expected: "a complete JSON object".to_owned(),
             received: format!("text that ends {ended}: {}", excerpt(self.whole, end)),
