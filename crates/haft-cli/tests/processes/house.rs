@@ -47,6 +47,16 @@ impl Drop for Counted {
     }
 }
 
+/// The variable that names a copy of the command, for users who may not get to where it was built.
+pub const COPY: &str = "HAFT_TEST_COPY";
+
+fn launcher() -> Launcher {
+    match std::env::var_os(COPY) {
+        Some(copy) => Launcher::at(Path::new(&copy)),
+        None => Launcher::at(Path::new(env!("CARGO_BIN_EXE_haft"))),
+    }
+}
+
 /// A workspace with a sandbox of one level.
 pub struct House {
     folder: PathBuf,
@@ -94,7 +104,7 @@ impl House {
 
     /// Makes a house whose commands are confined at most so strongly.
     pub fn at(level: Level) -> Self {
-        Self::with(Launcher::at(Path::new(env!("CARGO_BIN_EXE_haft"))), level)
+        Self::with(launcher(), level)
     }
 
     pub fn with(launcher: Launcher, level: Level) -> Self {
@@ -107,21 +117,21 @@ impl House {
     /// Makes a house that requires a level and does not reach it.
     pub fn requiring(required: Level, reached: Level) -> Self {
         let house = Self::at(reached);
-        let launcher = Launcher::at(Path::new(env!("CARGO_BIN_EXE_haft")));
+        let launcher = launcher();
         Self { sandbox: Sandbox::new(launcher, settings(&house.folder, required)).at_most(reached), ..house }
     }
 
     /// Makes a house in which these are hidden from commands.
     pub fn hiding(level: Level, hidden: &[PathBuf]) -> Self {
         let house = Self::at(level);
-        let launcher = Launcher::at(Path::new(env!("CARGO_BIN_EXE_haft")));
+        let launcher = launcher();
         let settings = Settings { hidden: hidden.to_vec(), ..settings(&house.folder, Level::None) };
         Self { sandbox: Sandbox::new(launcher, settings).at_most(level), ..house }
     }
 
     /// Enters a house that somebody else has made, and hides these.
     pub fn in_folder_hiding(folder: &Path, hidden: &[PathBuf]) -> Self {
-        let launcher = Launcher::at(Path::new(env!("CARGO_BIN_EXE_haft")));
+        let launcher = launcher();
         let settings = Settings { hidden: hidden.to_vec(), ..settings(folder, Level::None) };
         Self {
             folder: folder.to_owned(),
@@ -133,14 +143,14 @@ impl House {
 
     /// Enters a house that somebody else has made.
     pub fn in_folder(level: Level, folder: &Path) -> Self {
-        let launcher = Launcher::at(Path::new(env!("CARGO_BIN_EXE_haft")));
+        let launcher = launcher();
         let sandbox = Sandbox::new(launcher, settings(folder, Level::None)).at_most(level);
         Self { folder: folder.to_owned(), sandbox, _made: None, _counted: Counted::new() }
     }
 
     /// Makes another sandbox like that of this house.
     pub fn another_sandbox(&self, level: Level) -> Sandbox {
-        let launcher = Launcher::at(Path::new(env!("CARGO_BIN_EXE_haft")));
+        let launcher = launcher();
         Sandbox::new(launcher, settings(&self.folder, Level::None)).at_most(level)
     }
 

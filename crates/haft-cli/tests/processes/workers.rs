@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use haft_contract::process::{HowEnded, Level, NotRun, Processes};
 use haft_testkit::require::Need;
 
-use crate::house::{House, alone, block_on};
+use crate::house::{COPY, House, alone, block_on};
 use crate::workshop::{ORDINARY, Owner, Workshop, permit, permit_with_network};
 
 /// Set where a test runs a second time, as an ordinary user.
@@ -29,15 +29,16 @@ fn for_everybody(name: &str, scene: fn(&Workshop)) {
         return;
     }
     scene(&Workshop::new(Level::Full, Owner::Ordinary));
-    // A copy, because an ordinary user may not get to where it was built.
+    // Copies, because an ordinary user may not get to where they were built.
     let folder = tempfile::tempdir().expect("there is room");
     let everyone = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(folder.path(), everyone).expect("it is ours");
-    let own = folder.path().join("processes");
+    let (own, haft) = (folder.path().join("processes"), folder.path().join("haft"));
     std::fs::copy(std::env::current_exe().expect("it is known"), &own).expect("it can be copied");
+    std::fs::copy(env!("CARGO_BIN_EXE_haft"), &haft).expect("it can be copied");
     let mut again = Program::new("setpriv");
     again.args([&format!("--reuid={ORDINARY}"), &format!("--regid={ORDINARY}"), "--clear-groups"]);
-    again.arg(own).args(["--exact", &format!("workers::{name}"), "--nocapture"]).env(AGAIN, "1");
+    again.arg(own).args(["--exact", &format!("workers::{name}"), "--nocapture"]).env(AGAIN, "1").env(COPY, haft);
     // Its standard error is ours, so that what it skips is reported.
     let again = again.stderr(std::process::Stdio::inherit()).output();
     if let Some(output) = Need::Users.found(again.ok()) {

@@ -63,6 +63,8 @@ fn a_group_that_cannot_be_kept_takes_its_bits_along() {
 
 /// Removes a file through the door, as the user of this test.
 fn remove(place: &Place, name: &str) {
+    // The state folder must not lie below a folder of another user.
+    std::os::unix::fs::chown(place.root(), Some(0), Some(0)).expect("the test runs as root");
     let workspace = Workspace::open(&place.path("")).expect("it is there");
     let state = WorkspaceState::new(&place.root().join("state/haft"), workspace.path());
     let target = Target::Inside(At::new(name, Extent::Entry));
