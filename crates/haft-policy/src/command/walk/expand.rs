@@ -89,7 +89,7 @@ fn push_pattern(fields: &mut Fields, text: &str) {
     let mut rest = text;
     while let Some(at) = rest.find(['*', '?', '[']) {
         let is_class = rest[at..].starts_with('[');
-        let class_end = rest[at..].find(']').filter(|_| is_class);
+        let class_end = class_end(&rest[at..]).filter(|_| is_class);
         if is_class && class_end.is_none() {
             fields.push(Piece::Text(rest[..=at].to_owned()));
             rest = &rest[at + 1..];
@@ -100,6 +100,25 @@ fn push_pattern(fields: &mut Fields, text: &str) {
         rest = &rest[at + class_end.unwrap_or(0) + 1..];
     }
     fields.push(Piece::Text(rest.to_owned()));
+}
+
+/// Returns where the bracket expression ends that a text begins with: `[]x]`, `[!]]` and `[[:alpha:]]` hold a bracket.
+fn class_end(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut at = 1 + usize::from(matches!(bytes.get(1), Some(b'!' | b'^')));
+    let first = at;
+    while at < bytes.len() {
+        match (bytes[at], bytes.get(at + 1)) {
+            (b']', _) if at > first => return Some(at),
+            (b'[', Some(kind @ (b':' | b'=' | b'.'))) => {
+                let end = format!("{}]", char::from(*kind));
+                at = text[at + 2..].find(&end).map_or(at + 1, |inside| at + 2 + inside + end.len());
+            }
+            (b'\\', Some(_)) => at += 2,
+            _ => at += 1,
+        }
+    }
+    None
 }
 
 impl Walk<'_> {

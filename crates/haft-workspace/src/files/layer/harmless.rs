@@ -59,20 +59,31 @@ pub(super) fn is_harmless(place: &Path, root: &Path, content: &[u8]) -> bool {
 }
 
 /// Files of a rebase or of picked commits that have stopped: lines in them can name programs.
-const TO_DO: [&str; 2] = ["git-rebase-todo", "todo"];
+const TO_DO: [&str; 4] = ["git-rebase-todo", "todo", "strategy", "opts"];
+
+/// The merge strategies that git has itself; for any other name it runs a program `git-merge-NAME`.
+const STRATEGIES: [&str; 6] = ["ort", "recursive", "resolve", "octopus", "ours", "subtree"];
 
 /// Returns whether a file of a repository is a list of what git is to do when it goes on.
 pub(super) fn is_to_do(place: &Path) -> bool {
     place.file_name().is_some_and(|name| TO_DO.iter().any(|known| name.eq_ignore_ascii_case(known)))
 }
 
-/// Returns whether such a list makes git run a program.
-pub(super) fn runs_programs(content: &[u8]) -> bool {
-    let first_word =
-        |line: &[u8]| line.trim_ascii_start().split(u8::is_ascii_whitespace).next().map(<[u8]>::to_ascii_lowercase);
-    content
-        .split(|byte| *byte == b'\n')
-        .any(|line| first_word(line).is_some_and(|word| word == b"exec" || word == b"x"))
+/// Returns whether such a file makes git run a program: by a line that says so, or as a merge strategy.
+pub(super) fn runs_programs(place: &Path, content: &[u8]) -> bool {
+    let name = place.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    let text = String::from_utf8_lossy(content);
+    let is_foreign = |strategy: &str| !strategy.is_empty() && !STRATEGIES.contains(&strategy);
+    match name.as_str() {
+        "strategy" => text.lines().any(|line| is_foreign(line.trim())),
+        "opts" => text.lines().filter_map(|line| line.split_once('=')).any(|(key, value)| {
+            key.trim().eq_ignore_ascii_case("strategy") && is_foreign(value.trim().trim_matches('"'))
+        }),
+        _ => text.lines().any(|line| {
+            let first = line.split_ascii_whitespace().next().unwrap_or_default();
+            first.eq_ignore_ascii_case("exec") || first.eq_ignore_ascii_case("x")
+        }),
+    }
 }
 
 /// Returns whether every line is a section or one of the settings.
@@ -179,8 +190,11 @@ mod tests {
     fn a_list_of_what_git_is_to_do_may_not_name_a_program() {
         assert!(is_to_do(Path::new(".git/rebase-merge/git-rebase-todo")));
         assert!(!is_to_do(Path::new(".git/rebase-merge/onto")));
-        assert!(runs_programs(b"pick abc one\n exec sh evil\n") && runs_programs(b"x evil"));
-        assert!(!runs_programs(b"pick abc exec\n# exec evil\n\n"));
+        let runs = |name: &str, content: &str| runs_programs(Path::new(name), content.as_bytes());
+        assert!(runs("git-rebase-todo", "pick abc one\n exec sh evil\n") && runs("todo", "x evil"));
+        assert!(!runs("git-rebase-todo", "pick abc exec\n# exec evil\n\n"));
+        assert!(runs("strategy", "foo/evil\n") && !runs("strategy", "ort\n") && !runs("strategy", ""));
+        assert!(runs("opts", "[options]\n\tstrategy = foo/evil\n") && !runs("opts", "[options]\n\tstrategy = ours\n"));
     }
 
     #[test]

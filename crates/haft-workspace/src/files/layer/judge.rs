@@ -166,7 +166,7 @@ impl Judge<'_> {
             return false;
         }
         matches!(found.comes, Comes::File(_))
-            && self.content(found).is_none_or(|content| harmless::runs_programs(&content))
+            && self.content(found).is_none_or(|content| harmless::runs_programs(&found.spot.path, &content))
     }
 
     fn is_harmless(&self, found: &Found) -> bool {
