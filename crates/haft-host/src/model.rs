@@ -7,7 +7,7 @@ mod from_env;
 #[cfg(feature = "model")]
 mod key_owner;
 #[cfg(feature = "model")]
-mod providers;
+pub(crate) mod providers;
 #[cfg(feature = "model")]
 pub mod tuning;
 
