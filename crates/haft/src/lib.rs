@@ -5,8 +5,8 @@
 //!
 //! - [`tool`] makes a tool of an async function; [`prelude`] is the one import line of a tool file.
 //! - [`Toolbox`] runs guarded tools without a model: open a workspace, call, listen, undo.
-//! - [`Agent`](crate::agent::Agent) lets a model work with tools (feature `agent`).
-//! - [`mcp`] serves tools to MCP clients (feature `mcp`).
+//! - [`Agent`] lets a model work with tools (feature `agent`).
+//! - `haft::mcp` serves tools to MCP clients (feature `mcp`).
 //!
 //! A program that runs commands calls [`sandbox_launcher`] first in `main`: haft starts the program again as the launcher
 //! of its sandbox.
