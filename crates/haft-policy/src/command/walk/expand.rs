@@ -469,6 +469,11 @@ fn multiplied(mut all: Vec<Fields>, values: &[Vec<Value>], separators: Option<&s
         all.iter_mut().for_each(|fields| fields.append_list(only, separators));
         return all;
     }
+    // Where there were too many values before, an unknown one stands for all others already.
+    if let (true, Some(first)) = (all.len() > MOST_OF_WORD, values.first()) {
+        all.iter_mut().for_each(|fields| fields.append_list(first, separators));
+        return all;
+    }
     for fields in all {
         for list in values {
             let mut fields = fields.clone();
