@@ -33,7 +33,7 @@ const NO_ORDERS: i32 = 70;
 /// It returns only in a process that is no launcher.
 pub fn launcher() {
     CALLED.store(true, Ordering::Relaxed);
-    #[expect(clippy::disallowed_methods, reason = "nobody else can know under which name this process was started")]
+    #[expect(clippy::disallowed_methods, reason = "only the process knows the name it was started under")]
     let name = std::env::args_os().next();
     if name.is_some_and(|name| name == NAME) {
         be_launcher();

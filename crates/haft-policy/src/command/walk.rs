@@ -10,6 +10,7 @@ mod arrays;
 mod arrivals;
 mod assigning;
 mod awk_program;
+mod brackets;
 mod branching;
 mod builtins;
 mod carry;

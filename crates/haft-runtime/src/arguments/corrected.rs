@@ -45,14 +45,16 @@ impl Correction<'_> {
             Value::Object(entries) => {
                 let part = |key: &str| example.and_then(|example| example.get(key));
                 let is_missing = |key: &str| !entries.contains_key(key) && self.is_wrong(&key_path(path, key));
-                let missing = example.and_then(Value::as_object).into_iter().flatten();
-                let missing =
-                    missing.filter(|(key, _)| is_missing(key)).map(|(key, value)| (key.clone(), value.clone()));
-                let own = entries
-                    .iter()
-                    .filter_map(|(key, value)| Some((key.clone(), self.of(value, &key_path(path, key), part(key))?)));
-                // What a call must have comes first, as in every example.
-                Some(Value::Object(missing.chain(own).collect::<Map<String, Value>>()))
+                let own = |key: &str| self.of(entries.get(key)?, &key_path(path, key), part(key));
+                let shown = example.and_then(Value::as_object).into_iter().flatten();
+                // In the order of the example: what a call must have comes first there.
+                let first = shown.filter_map(|(key, value)| {
+                    let value = if is_missing(key) { Some(value.clone()) } else { own(key) };
+                    Some((key.clone(), value?))
+                });
+                let rest = entries.keys().filter(|key| part(key).is_none());
+                let rest = rest.filter_map(|key| Some((key.clone(), own(key)?)));
+                Some(Value::Object(first.chain(rest).collect::<Map<String, Value>>()))
             }
             Value::Array(items) => {
                 let corrected = |(index, item): (usize, &Value)| {

@@ -234,7 +234,7 @@ fn what_does_not_fit_is_answered_with_the_reason_and_told_to_the_test() {
 }
 
 #[test]
-#[should_panic(expected = "all 1 turns of the script have been told")]
+#[should_panic(expected = "all 1 turns of the script have been used")]
 fn a_request_too_many_makes_the_test_fail() {
     let model = ScriptedModel::start(Script::of([Turn::text("done")]));
 

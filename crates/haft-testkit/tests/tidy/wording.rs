@@ -54,7 +54,8 @@ pub fn odd_words(files: &[Source]) -> Vec<Offence> {
     let mut offences = Vec::new();
     for source in files.iter().filter(is_worded).filter(|source| !source.is_for_tests()) {
         let texts = if source.is_rust() { source.literals() } else { texts_for_models(source) };
-        for (text, line) in texts {
+        // A literal without a space is a name or a path.
+        for (text, line) in texts.into_iter().filter(|(text, _)| text.contains(' ')) {
             let words = words_of(&text);
             for (odd, better) in ODD.iter().filter(|(odd, _)| words.contains(&format!(" {odd} "))) {
                 let what = format!("a text says \"{odd}\": {better}");

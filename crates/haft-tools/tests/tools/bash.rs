@@ -292,7 +292,7 @@ async fn a_missing_command_is_told_with_a_call_that_fits() {
     let told = scene(&ScriptedCommand::default()).told("bash", json!({ "timeout": 3 })).await;
     snapshot!(told, @r#"
     failed at prepare (bad_arguments): bash: $.command: expected the property "command" (a string), received nothing.
-    next: fix $.command; a call that fits: bash({"timeout":3,"command":"ls src | sort"})
+    next: fix $.command; a call that fits: bash({"command":"ls src | sort","timeout":3})
     did: nothing
     "#);
 }

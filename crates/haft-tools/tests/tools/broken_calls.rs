@@ -214,7 +214,7 @@ async fn an_error_shows_the_models_own_call_as_one_that_fits() {
     let scene = Scene::sample();
     for (tool, arguments, shown) in [
         ("bash", json!({ "command": "npm test", "colour": "red" }), r#"bash({"command":"npm test"})"#),
-        ("grep", json!({ "patern": "needle", "path": "src" }), r#"grep({"path":"src","pattern":"needle"})"#),
+        ("grep", json!({ "patern": "needle", "path": "src" }), r#"grep({"pattern":"needle","path":"src"})"#),
         ("grep", json!({ "pattern": "needle", "context": 99 }), r#"grep({"pattern":"needle"})"#),
         ("read_file", json!({ "path": "src/main.rs", "offset": -3 }), r#"read_file({"path":"src/main.rs"})"#),
         ("write_file", json!({ "path": "own.txt", "content": 5 }), r#"write_file({"path":"own.txt","content":"#),

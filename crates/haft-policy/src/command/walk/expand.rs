@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::super::act::Act;
 use super::super::syntax::{Direction, Operation, Parameter, Quoting, Word, WordPart};
 use super::super::value::{Piece, Value};
+use super::brackets;
 use super::edits::edited;
 use super::state::Unset;
 use super::variable::Assigned;
@@ -68,7 +69,7 @@ impl Fields {
                     self.end();
                 }
                 if !field.is_empty() {
-                    push_pattern(self, field);
+                    brackets::pieces(field).into_iter().for_each(|piece| self.push(piece));
                 }
             }
         }
@@ -84,43 +85,6 @@ impl Fields {
     }
 }
 
-/// Adds bare text, in which patterns become gaps.
-fn push_pattern(fields: &mut Fields, text: &str) {
-    let mut rest = text;
-    while let Some(at) = rest.find(['*', '?', '[']) {
-        let is_class = rest[at..].starts_with('[');
-        let class_end = class_end(&rest[at..]).filter(|_| is_class);
-        if is_class && class_end.is_none() {
-            fields.push(Piece::Text(rest[..=at].to_owned()));
-            rest = &rest[at + 1..];
-            continue;
-        }
-        fields.push(Piece::Text(rest[..at].to_owned()));
-        fields.push(Piece::Glob);
-        rest = &rest[at + class_end.unwrap_or(0) + 1..];
-    }
-    fields.push(Piece::Text(rest.to_owned()));
-}
-
-/// Returns where the bracket expression ends that a text begins with: `[]x]`, `[!]]` and `[[:alpha:]]` hold a bracket.
-fn class_end(text: &str) -> Option<usize> {
-    let bytes = text.as_bytes();
-    let mut at = 1 + usize::from(matches!(bytes.get(1), Some(b'!' | b'^')));
-    let first = at;
-    while at < bytes.len() {
-        match (bytes[at], bytes.get(at + 1)) {
-            (b']', _) if at > first => return Some(at),
-            (b'[', Some(kind @ (b':' | b'=' | b'.'))) => {
-                let end = format!("{}]", char::from(*kind));
-                at = text[at + 2..].find(&end).map_or(at + 1, |inside| at + 2 + inside + end.len());
-            }
-            (b'\\', Some(_)) => at += 2,
-            _ => at += 1,
-        }
-    }
-    None
-}
-
 impl Walk<'_> {
     /// Returns all lists of fields that a word may become.
     pub(super) fn fields(&mut self, word: &Word) -> Vec<Vec<Value>> {
@@ -132,7 +96,8 @@ impl Walk<'_> {
                     all.iter_mut().for_each(|fields| fields.push(Piece::Text(text.clone())));
                 }
                 WordPart::Text(text, Quoting::Bare) => {
-                    all.iter_mut().for_each(|fields| push_pattern(fields, text));
+                    let pieces = brackets::pieces(text);
+                    all.iter_mut().for_each(|fields| pieces.iter().for_each(|piece| fields.push(piece.clone())));
                 }
                 WordPart::Home(user) => {
                     let home = self.home_of(user);
