@@ -2,6 +2,7 @@
 //!
 //! Not here: asking (`ask`), running calls (`calls`), what a valid history is (`history`).
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -166,7 +167,9 @@ impl<'a> Agent<'a> {
         loop {
             self.check_limits(run)?;
             let reply = self.ask(run).await?;
-            let reply = history::with_new_ids(&reply, &mut self.used_ids).unwrap_or(reply);
+            let redactor = self.runtime.redactor();
+            let holds_secret = |id: &str| matches!(redactor.redact_known(id), Cow::Owned(_));
+            let reply = history::with_new_ids(&reply, &mut self.used_ids, holds_secret).unwrap_or(reply);
             run.note_words_of(&reply);
             if !reply.parts.is_empty() {
                 self.keep(Message::Model(reply.clone()))?;

@@ -106,7 +106,7 @@ fn rename_doubles(messages: &mut [Message]) -> HashSet<String> {
         match message {
             Message::User { .. } => {}
             Message::Model(reply) => {
-                if let Some(other) = with_new_ids(reply, &mut used) {
+                if let Some(other) = with_new_ids(reply, &mut used, |_| false) {
                     *reply = other;
                 }
                 renamed = reply.calls().map(|call| call.id.clone()).collect();
@@ -120,10 +120,16 @@ fn rename_doubles(messages: &mut [Message]) -> HashSet<String> {
 }
 
 /// Returns a reply in other words where a call of it has an id that an earlier one of the session has: some servers
-/// count them anew in each reply, and do not know of what was left out of a request.
-pub(crate) fn with_new_ids(reply: &Reply, used: &mut HashSet<String>) -> Option<Reply> {
+/// count them anew in each reply, and do not know of what was left out of a request. An id that holds a secret would
+/// carry it into every record, so it becomes another one too.
+pub(crate) fn with_new_ids(
+    reply: &Reply,
+    used: &mut HashSet<String>,
+    holds_secret: impl Fn(&str) -> bool,
+) -> Option<Reply> {
     let ids: Vec<String> = reply.calls().map(|call| call.id.clone()).collect();
-    let new: Vec<String> = ids.iter().map(|id| unused(id, used)).collect();
+    let new: Vec<String> =
+        ids.iter().map(|id| unused(if holds_secret(id) { "call" } else { id.as_str() }, used)).collect();
     (new != ids).then(|| reply.clone().put_differently(with_ids(&reply.parts, &new)))
 }
 

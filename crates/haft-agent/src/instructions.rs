@@ -60,6 +60,8 @@ pub enum Manner {
     Plan,
     /// What commands change is shown and thrown away.
     Try,
+    /// Ordinary questions about what undo can take back are answered with yes.
+    YesToUndoable,
     /// Ordinary questions are answered with yes.
     Yolo,
 }
@@ -75,6 +77,10 @@ impl Manner {
             Manner::Try => {
                 Some("haft shows you what a command changes and then discards it, so the next command does not see it.")
             }
+            Manner::YesToUndoable => Some(
+                "The user has already said yes to changes and commands that can be undone, so do not wait for an answer; \
+                 haft refuses hosts that are not allowed, publishing, and dangerous commands.",
+            ),
             Manner::Yolo => Some(
                 "The user has already said yes to ordinary changes and commands, so do not wait for an answer; haft still \
                  refuses dangerous ones.",

@@ -1,10 +1,12 @@
 //! The command line as data.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, Parser, Subcommand};
 use haft_config::profile::Profile;
+use haft_contract::error::AdvanceYes;
 use haft_contract::schema_rules::is_safe_name;
 use haft_host::options::Options;
 use haft_model::lower::Provider;
@@ -15,6 +17,7 @@ use crate::agent::flags::ModelFlags;
 use crate::commands::gc::Gc;
 use crate::commands::guard::Guard;
 use crate::commands::mcp::McpArguments;
+use crate::commands::network::NetworkArguments;
 use crate::commands::new_tool::New;
 use crate::commands::replay::Replay;
 use crate::commands::resume::Resume;
@@ -53,9 +56,15 @@ pub(crate) struct Common {
     /// Use the tool names, arguments and results of D: haft, tunacode, ally, wyrm, nexau, or a dialect of your own
     #[arg(long, value_name = "D", global = true, value_parser = dialect)]
     pub(crate) dialect: Option<String>,
-    /// Answer ordinary questions with yes; denied calls stay denied, and dangerous ones still need a person
-    #[arg(long, visible_alias = "yolo", global = true)]
-    pub(crate) yes: bool,
+    /// Answer yes where "haft undo" can take it back; --yes=all answers yes to every ordinary question, also about other
+    /// hosts, publishing, and commands that undo does not cover. Denied calls stay denied, and dangerous ones still need a
+    /// person
+    #[arg(long, global = true, value_name = "all", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = UNDOABLE, value_parser = advance_yes)]
+    yes: Option<AdvanceYes>,
+    /// The same as --yes=all
+    #[arg(long, global = true)]
+    yolo: bool,
     /// Change nothing; show what commands would change, then discard it
     #[arg(long, global = true)]
     pub(crate) plan: bool,
@@ -87,6 +96,8 @@ pub(crate) enum Command {
     Mcp(McpArguments),
     /// Explain how rules judge a command; list and test the rules
     Rules(RulesArguments),
+    /// Show which hosts commands may reach; allow, deny and learn hosts
+    Network(NetworkArguments),
     /// Judge one call of another agent, as a hook of that agent
     Guard(Guard),
     /// Trust a project's files for haft: settings, rules, tools, words
@@ -232,13 +243,18 @@ impl Common {
             added: self.added.clone(),
             profile: self.profile,
             dialect: self.dialect.clone(),
-            yes: self.yes,
+            yes: self.yes(),
             mode: self.mode(),
             trust: self.trust,
             keeping: if self.no_cache { Keeping::Off } else { Keeping::On },
             notices: Arc::new(Stderr),
             ..Options::default()
         }
+    }
+
+    /// Returns the yes that was given beforehand.
+    pub(crate) fn yes(&self) -> Option<AdvanceYes> {
+        if self.yolo { Some(AdvanceYes::ToAll) } else { self.yes }
     }
 
     /// Says what happens to changes.
@@ -249,6 +265,24 @@ impl Common {
             (false, false) => Mode::Normal,
         }
     }
+}
+
+/// What `--yes` means without a value.
+const UNDOABLE: &str = "undoable";
+
+fn advance_yes(text: &str) -> Result<AdvanceYes, String> {
+    match text {
+        UNDOABLE => Ok(AdvanceYes::ToUndoable),
+        "all" => Ok(AdvanceYes::ToAll),
+        _ => Err("write --yes (what \"haft undo\" can take back) or --yes=all (every ordinary question)".to_owned()),
+    }
+}
+
+/// Says what is wrong with `--yes all`, where the flag has no value and "all" is taken for something else.
+pub(crate) fn blank_after_yes(words: &[OsString]) -> Option<&'static str> {
+    let flags: Vec<&OsString> = words.iter().take_while(|word| *word != "--").collect();
+    let is_meant = flags.windows(2).any(|pair| pair[0] == "--yes" && pair[1] == "all");
+    is_meant.then_some("\"--yes all\" has a blank; write --yes=all for yes to every ordinary question")
 }
 
 /// Takes the name of a file and the number of a hunk.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use haft_contract::call::Origin;
-use haft_contract::error::ToolError;
+use haft_contract::error::{AdvanceYes, ToolError};
 use haft_contract::path::one_line;
 use haft_host::host::{Host, nobody};
 use haft_host::project_files::OnUntrusted;
@@ -29,6 +29,9 @@ pub(crate) enum Caller {
 
 /// What a person does about an ordinary question that no one answers.
 const HOW_TO_ALLOW: &str = "run it with --yes, or at a terminal where you can answer";
+/// The same, of what undo cannot take back.
+const HOW_TO_ALLOW_THE_REST: &str =
+    "run it with --yes=all, because undo cannot take it back, or at a terminal where you can answer";
 
 impl Caller {
     /// Opens the workspace for calls. Untrusted files of the project are asked about, or reported.
@@ -47,7 +50,11 @@ impl Caller {
 
     /// Opens a session for this caller.
     pub(crate) fn session(self, host: &Host, common: &Common) -> Session {
-        host.session("call", self.approver(common, LiveLine::default()))
+        let session = host.session("call", self.approver(common, LiveLine::default()));
+        match self {
+            Caller::OneCall => session.without_jobs(),
+            Caller::Lines | Caller::Agent => session,
+        }
     }
 
     /// Returns who answers its questions. What its calls print is on this line.
@@ -55,18 +62,18 @@ impl Caller {
         let base: Box<dyn Approver> = match self {
             Caller::OneCall if somebody_is_there() => Box::new(AtTerminal::ForOneCall),
             Caller::Agent if somebody_is_there() => Box::new(AtTerminal::ForSession(line)),
-            Caller::OneCall => Box::new(Nobody::there(HOW_TO_ALLOW)),
+            Caller::OneCall => Box::new(Nobody::there(HOW_TO_ALLOW).or_if_not_undoable(HOW_TO_ALLOW_THE_REST)),
             // Even at a terminal: what is typed there are calls, not answers.
             Caller::Agent | Caller::Lines => Box::new(nobody()),
         };
-        if common.yes { Box::new(YesToOrdinary::or_ask(base)) } else { base }
+        YesToOrdinary::given(common.yes(), base)
     }
 
     /// Says who makes the calls: a person sees the question and answers it.
     pub(crate) fn origin(self, common: &Common) -> Origin {
         match self {
             Caller::Lines | Caller::Agent => Origin::Model,
-            Caller::OneCall if somebody_is_there() && !common.yes => Origin::Person,
+            Caller::OneCall if somebody_is_there() && common.yes().is_none() => Origin::Person,
             Caller::OneCall => Origin::Script,
         }
     }
@@ -74,9 +81,14 @@ impl Caller {
 
 /// Returns what a person can do about a refusal that a model reads; nothing where the model reads it too.
 pub(crate) fn how_to_allow(error: &ToolError, caller: Caller) -> Option<&'static str> {
-    let how = match caller {
-        Caller::Lines => "run it with --yes, or call the tool alone at a terminal: haft call TOOL …",
-        Caller::OneCall | Caller::Agent => HOW_TO_ALLOW,
-    };
-    error.about.yes_allows.then_some(how)
+    Some(match (caller, error.about.allowed_by?) {
+        (Caller::Lines, AdvanceYes::ToUndoable) => {
+            "run it with --yes, or call the tool alone at a terminal: haft call TOOL …"
+        }
+        (Caller::Lines, AdvanceYes::ToAll) => {
+            "run it with --yes=all, because undo cannot take it back, or call the tool alone at a terminal: haft call TOOL …"
+        }
+        (Caller::OneCall | Caller::Agent, AdvanceYes::ToUndoable) => HOW_TO_ALLOW,
+        (Caller::OneCall | Caller::Agent, AdvanceYes::ToAll) => HOW_TO_ALLOW_THE_REST,
+    })
 }

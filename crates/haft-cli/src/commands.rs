@@ -11,6 +11,7 @@ pub(crate) mod guard;
 pub(crate) mod log;
 pub(crate) mod mcp;
 pub(crate) mod models;
+pub(crate) mod network;
 pub(crate) mod new_tool;
 pub(crate) mod replay;
 pub(crate) mod resume;

@@ -20,8 +20,9 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use clap::error::{ContextKind, ContextValue};
+use haft_config::environment::command_line;
 
-use arguments::{Arguments, Command};
+use arguments::{Arguments, Command, blank_after_yes};
 use exit::Exit;
 
 fn main() -> ExitCode {
@@ -33,7 +34,12 @@ fn main() -> ExitCode {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
         screen::talk(&format!("haft: a defect at {place}"));
     }));
-    let arguments = match Arguments::try_parse() {
+    let words = command_line();
+    if let Some(wrong) = blank_after_yes(&words) {
+        screen::talk(&format!("error: {wrong}"));
+        return Exit::Usage.into();
+    }
+    let arguments = match Arguments::try_parse_from(words) {
         Ok(arguments) => arguments,
         // Help and version are answers; a usage error quotes what was typed, so it is made safe like any text.
         Err(told) if told.use_stderr() => {
@@ -50,6 +56,7 @@ fn main() -> ExitCode {
         Some(Command::New(ref new)) => commands::new_tool::run(&arguments.common, new),
         Some(Command::Mcp(ref mcp)) => commands::mcp::run(&arguments.common, mcp),
         Some(Command::Rules(ref rules)) => commands::rules::run(&arguments.common, rules),
+        Some(Command::Network(ref network)) => commands::network::run(&arguments.common, network),
         Some(Command::Guard(ref guard)) => commands::guard::run(&arguments.common, guard),
         Some(Command::Trust(ref trust)) => commands::trust::run(&arguments.common, trust),
         Some(Command::Doctor(ref doctor)) => commands::doctor::run(&arguments.common, doctor),

@@ -104,9 +104,13 @@ fn converse(
                 // Whoever says yes to edits one by one wants to see them.
                 let is_worth_it =
                     matches!(verdict, Verdict::AllowOnce | Verdict::AllowFor(_)) && request.command.is_some();
-                for row in
-                    request.rule_to_paste.iter().filter(|_| is_worth_it).flat_map(|rule| paper.rule_to_paste(rule))
-                {
+                let is_yes = matches!(verdict, Verdict::AllowOnce | Verdict::AllowFor(_));
+                let rows = match (&request.setting_to_paste, &request.rule_to_paste) {
+                    (Some(setting), _) if is_yes => paper.to_paste("config.toml", &setting.to_string()),
+                    (_, Some(rule)) if is_worth_it => paper.to_paste("rules.toml", rule),
+                    _ => Vec::new(),
+                };
+                for row in rows {
                     writeln!(output, "{row}")?;
                 }
                 return Ok(verdict);

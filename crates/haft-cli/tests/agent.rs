@@ -9,8 +9,12 @@
 mod answering;
 #[path = "agent/choosing.rs"]
 mod choosing;
+#[path = "agent/echoes.rs"]
+mod echoes;
 #[path = "agent/images.rs"]
 mod images;
+#[path = "agent/kept_by_git.rs"]
+mod kept_by_git;
 #[path = "agent/kills.rs"]
 mod kills;
 #[path = "agent/moved_secrets.rs"]

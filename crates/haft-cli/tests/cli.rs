@@ -39,6 +39,8 @@ mod kept_results;
 mod lazy;
 #[path = "cli/named_code.rs"]
 mod named_code;
+#[path = "cli/network.rs"]
+mod network;
 #[path = "cli/new_tool.rs"]
 mod new_tool;
 #[path = "cli/own_dialects.rs"]
@@ -63,6 +65,8 @@ mod trusted_copy;
 mod which_workspace;
 #[path = "cli/written_rules.rs"]
 mod written_rules;
+#[path = "cli/yes.rs"]
+mod yes;
 
 use std::path::Path;
 
@@ -322,7 +326,11 @@ fn check_prints_file_line_problem_and_fix() {
     assert_eq!(said.code, 1);
     assert!(said.out.contains("config.toml:2: must be at least 1; "), "{}", said.out);
     assert!(said.out.contains("bad.md:1: the title is missing; "), "{}", said.out);
-    assert!(said.out.contains("tools.json:1: bad name: #/properties/a: every property has a type; "), "{}", said.out);
+    assert!(
+        said.out.contains("tools.json:1: warning: bad name: #/properties/a: every property has a type; "),
+        "{}",
+        said.out
+    );
     assert!(said.out.contains("what.exe:1: haft does not know this kind of file; "), "{}", said.out);
     assert!(said.out.contains("gone.toml:1: there is no such file; ") && !said.out.contains("good.md"), "{}", said.out);
     assert_eq!(place.haft(&["check", "good.md"], "").code, 0);
@@ -460,7 +468,7 @@ fn what_the_workspace_ignores_is_found_in_a_folder_that_was_added() {
     let more = more.to_str().expect("temporary folders are text");
     for (path, found) in [(more.to_owned(), vec!["x.log", "y.log"]), (format!("{more}/deep"), vec!["y.log"])] {
         let said = place.haft(&["--add-dir", more, "call", "grep", &format!("path={path}"), "pattern=needle"], "");
-        let (matches, _) = said.out.rsplit_once("\n[").expect("there is a last line");
+        let (matches, _) = said.out.split_once("\n[").expect("there is a last line");
         let shown = ["x.log", "y.log", "x.tmp", "y.tmp"].into_iter().filter(|name| matches.contains(name));
         assert_eq!(shown.collect::<Vec<_>>(), found, "{}{}", said.out, said.err);
     }

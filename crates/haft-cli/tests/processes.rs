@@ -10,6 +10,8 @@
 
 #[path = "processes/at_once.rs"]
 mod at_once;
+#[path = "processes/bounds.rs"]
+mod bounds;
 #[path = "processes/cases.rs"]
 mod cases;
 #[path = "processes/denials.rs"]

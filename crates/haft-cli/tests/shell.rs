@@ -15,6 +15,8 @@ mod build_folders;
 mod damaged_objects;
 #[path = "shell/ground.rs"]
 mod ground;
+#[path = "shell/jobs.rs"]
+mod jobs;
 #[path = "shell/looking.rs"]
 mod looking;
 #[path = "shell/masked.rs"]
@@ -32,10 +34,14 @@ mod random_git;
 mod repositories;
 #[path = "shell/scripts.rs"]
 mod scripts;
+#[path = "shell/session.rs"]
+mod session;
 #[path = "shell/set_id.rs"]
 mod set_id;
 #[path = "shell/somebody_else.rs"]
 mod somebody_else;
+#[path = "shell/tool_caches.rs"]
+mod tool_caches;
 #[path = "escape/unread.rs"]
 mod unread;
 

@@ -43,6 +43,23 @@ pub fn text_of_variable(name: &str) -> Result<Option<String>, NotText> {
     }
 }
 
+/// Returns the variables with which the user's own tools are asked about their settings: those of this process, without
+/// secrets. Where `npm` runs haft as a script of a project, it has put settings of that project into variables; those are
+/// left out.
+pub fn variables_of_tools() -> Vec<(OsString, OsString)> {
+    tools_see(std::env::vars_os().collect())
+}
+
+fn tools_see(mut variables: Vec<(OsString, OsString)>) -> Vec<(OsString, OsString)> {
+    let is_script = variables.iter().any(|(name, _)| name == "npm_lifecycle_event");
+    variables.retain(|(name, _)| {
+        let name = name.to_string_lossy();
+        let is_of_script = is_script && name.to_ascii_lowercase().starts_with("npm_");
+        !is_secret_variable(&name) && !is_of_script
+    });
+    variables
+}
+
 /// Returns where the program lies that is running, for lines that other programs start it by.
 pub fn own_program() -> Option<PathBuf> {
     std::env::current_exe().ok()
@@ -51,6 +68,11 @@ pub fn own_program() -> Option<PathBuf> {
 /// Returns the folder that this process was started in.
 pub fn current_folder() -> Option<PathBuf> {
     std::env::current_dir().ok()
+}
+
+/// Returns the words that this program was started with, its own name first.
+pub fn command_line() -> Vec<OsString> {
+    std::env::args_os().collect()
 }
 
 impl Environment {
@@ -113,6 +135,18 @@ mod tests {
         assert_eq!(named.config_folder, Path::new("/c/haft"));
         assert_eq!(named.state_folder, Path::new("/h/.local/state/haft"));
         assert!(environment(&[]).is_err());
+    }
+
+    #[test]
+    fn tools_are_asked_without_secrets_and_without_what_a_script_of_a_project_was_given() {
+        let seen = |variables: &[(&str, &str)]| -> Vec<String> {
+            let variables = variables.iter().map(|(name, value)| (name.into(), value.into())).collect();
+            tools_see(variables).into_iter().map(|(name, _)| name.to_string_lossy().into_owned()).collect()
+        };
+        let own = [("PATH", "/bin"), ("MY_TOKEN", "t"), ("npm_config_registry", "https://own.example/")];
+        assert_eq!(seen(&own), ["PATH", "npm_config_registry"]);
+        let script = [&own[..], &[("npm_lifecycle_event", "test"), ("NPM_CONFIG_REGISTRY", "https://x.example/")]];
+        assert_eq!(seen(&script.concat()), ["PATH"]);
     }
 
     #[test]

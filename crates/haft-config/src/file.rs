@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use crate::hooks::HooksSection;
 use crate::model::ModelSection;
+use crate::network::NetworkSection;
 use crate::price::Prices;
 use crate::profile::{Profile, SomeLimits};
 use crate::surroundings::SandboxSection;
@@ -23,6 +24,8 @@ pub(crate) struct ConfigFile {
     pub(crate) limits: SomeLimits,
     #[serde(default)]
     pub(crate) sandbox: SandboxSection,
+    #[serde(default)]
+    pub(crate) network: NetworkSection,
     #[serde(default)]
     pub(crate) hooks: HooksSection,
     #[serde(default)]

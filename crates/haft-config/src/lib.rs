@@ -10,6 +10,8 @@ mod git_identity;
 pub mod hooks;
 pub mod keys;
 pub mod model;
+pub mod network;
+pub mod network_edit;
 pub mod patience;
 pub mod price;
 pub mod profile;

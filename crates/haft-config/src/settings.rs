@@ -8,6 +8,7 @@ use crate::environment::{Environment, NoHome, variable};
 use crate::file::{ConfigFile, Mistake, line_with, load, parse};
 use crate::hooks::HookSetting;
 use crate::model::ModelSection;
+use crate::network::NetworkSection;
 use crate::price::Prices;
 use crate::profile::{Profile, SomeLimits};
 use crate::surroundings::{SandboxSection, Surroundings, home_of};
@@ -27,6 +28,8 @@ pub struct Settings {
     pub surroundings: Surroundings,
     /// The user's hooks, and behind them those of a project that is trusted.
     pub hooks: Vec<HookSetting>,
+    /// Which hosts commands may reach.
+    pub network: NetworkSection,
     /// The model that the user's file names.
     pub model: ModelSection,
     /// What models cost, as the user's file says.
@@ -78,8 +81,9 @@ impl Settings {
         let (profile, limits) = own.over(None, SomeLimits::default());
         let surroundings = Surroundings::of(file.sandbox, &variables, &environment.secrets);
         let hooks = file.hooks.of_user(&environment.config_folder, &surroundings.home);
-        let (model, prices) = (file.model, file.prices);
-        let settings = Self { profile, limits, config_file, environment, surroundings, hooks, model, prices, own };
+        let (network, model, prices) = (file.network, file.model, file.prices);
+        let settings =
+            Self { profile, limits, config_file, environment, surroundings, hooks, network, model, prices, own };
         Ok((settings, mistake))
     }
 
@@ -94,6 +98,12 @@ impl Settings {
             let problem = "a project cannot set what commands may reach".to_owned();
             return Err(mistake((line, problem, "move [sandbox] to your own config.toml".to_owned())));
         }
+        if project.network.opens() {
+            let line = line_with(text, "network");
+            let problem = "a project cannot allow hosts".to_owned();
+            let fix = "keep only \"deny\" here, and move the rest of [network] to your own config.toml".to_owned();
+            return Err(mistake((line, problem, fix)));
+        }
         if project.model != ModelSection::default() {
             let line = line_with(text, "model");
             let problem = "a project cannot choose the model that reads this conversation".to_owned();
@@ -107,6 +117,7 @@ impl Settings {
                 "move [prices] to your own config.toml".to_owned(),
             )));
         }
+        self.network.deny.extend(project.network.deny);
         (self.profile, self.limits) = self.own.over(project.profile, project.limits);
         is_in_order(&self.limits, file)?;
         self.hooks.extend(project.hooks.of_project(file, text)?);
@@ -161,6 +172,7 @@ mod tests {
             environment,
             surroundings,
             hooks,
+            network: NetworkSection::default(),
             model: file.model,
             prices: file.prices,
             own,

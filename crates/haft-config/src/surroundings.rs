@@ -3,6 +3,8 @@
 //! Both are lists that are data (`surroundings.toml`): what is not listed is not there. A variable
 //! that is listed is still left out when its value is, or holds, a secret.
 
+mod caches;
+
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -12,10 +14,17 @@ use haft_contract::process::Level;
 use haft_workspace::state::read_project_file;
 use serde::Deserialize;
 
+pub use self::caches::ToolCache;
 use crate::git_identity;
+
+/// How many MiB of what tools have downloaded are kept for a workspace, where the user has set nothing.
+const CACHES: u32 = 10 * 1024;
 
 /// Most processes and threads of one command, where the user has set nothing.
 const PROCESSES: u32 = 2048;
+/// Most disk that a command and its session take, where the user has set nothing.
+const DISK: u64 = 20 * GIB;
+const GIB: u64 = 1024 * 1024 * 1024;
 
 /// What makes git compare files by size and time of change alone: then it takes a masked one for unchanged.
 const GIT_BY_SIZE_AND_TIME: [(&str, &str); 5] = [
@@ -35,6 +44,10 @@ pub struct Surroundings {
     pub network: bool,
     /// Most processes and threads of one command.
     pub processes: u32,
+    /// Most bytes of memory of one command, where the user has set them; 0 means that they are not bound.
+    pub memory: Option<u64>,
+    /// Most bytes on disk that the changes of one command, the home and the temporary files of its session take.
+    pub disk: Option<u64>,
     /// Whether commands see blank files in the place of those that hold secrets.
     pub masks_secrets: bool,
     /// The whole environment of commands.
@@ -47,6 +60,10 @@ pub struct Surroundings {
     pub home: PathBuf,
     /// Small files that commands find in their private home.
     pub home_files: Vec<(PathBuf, String)>,
+    /// Where tools keep what they download.
+    pub caches: Vec<ToolCache>,
+    /// How many bytes of it haft keeps for a workspace.
+    pub cache_room: u64,
 }
 
 /// What the user has set about commands.
@@ -56,6 +73,10 @@ pub(crate) struct SandboxSection {
     required: Option<SetLevel>,
     network: Option<bool>,
     processes: Option<Processes>,
+    /// In MiB.
+    caches: Option<u32>,
+    memory: Option<Gigabytes>,
+    disk: Option<Gigabytes>,
     secrets: Option<SetSecrets>,
     #[serde(default)]
     readable: Vec<PathBuf>,
@@ -104,6 +125,31 @@ impl TryFrom<u32> for Processes {
     }
 }
 
+/// A number of gibibytes; 0 means without bound.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(try_from = "f64")]
+struct Gigabytes(f64);
+
+impl Eq for Gigabytes {}
+
+impl TryFrom<f64> for Gigabytes {
+    type Error = &'static str;
+
+    fn try_from(number: f64) -> Result<Self, Self::Error> {
+        if number == 0.0 || (0.01..=1_000_000.0).contains(&number) {
+            Ok(Self(number))
+        } else {
+            Err("must be 0 (no bound), or from 0.01 to 1000000 GiB")
+        }
+    }
+}
+
+impl Gigabytes {
+    fn bytes(self) -> Option<u64> {
+        (self.0 > 0.0).then_some((self.0 * GIB as f64) as u64)
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Lists {
@@ -114,6 +160,7 @@ struct Lists {
     set: BTreeMap<String, String>,
     /// Where each folder usually lies.
     folders: BTreeMap<String, String>,
+    caches: Vec<caches::Row>,
 }
 
 /// Returns the user's home; the root of the file system where none is known.
@@ -140,26 +187,29 @@ impl Surroundings {
             let inner = lists.secrets.iter().filter_map(move |secret| secret.strip_prefix(usual)?.strip_prefix('/'));
             folders(name).flat_map(move |folder| inner.clone().map(move |inner| folder.join(inner)).collect::<Vec<_>>())
         });
+        let caches: Vec<ToolCache> =
+            lists.caches.iter().filter_map(|row| row.resolved(&|name| folders(name).next(), &at_home)).collect();
         let own: Vec<PathBuf> =
             section.readable.iter().map(|path| at_home(&path.to_string_lossy().into_owned())).collect();
         // Tokens and keys may lie anywhere in a toolchain's folder; the sandbox looks for them.
         let keys = lists.toolchains.iter().map(at_home).chain(lists.folders.keys().flat_map(folders));
-        let keys = keys.map(|folder| folder.join("*"));
-        let hidden = lists.secrets.iter().map(at_home).chain(secrets_in_named).chain(keys);
+        let keys = caches::with_caches(keys.collect(), &caches).into_iter().map(|folder| folder.join("*"));
+        let secrets_in_caches = lists.caches.iter().flat_map(|row| row.secrets(&lists.secrets, &caches));
+        let hidden = lists.secrets.iter().map(at_home).chain(secrets_in_named).chain(secrets_in_caches).chain(keys);
         // A file that the user lists is granted, for private registries.
         let hidden: Vec<PathBuf> = hidden.filter(|path| !own.contains(path)).collect();
         let readable = lists.elsewhere.iter().chain(&lists.toolchains).map(at_home).chain(named).chain(own);
         let is_listed = |name: &str| {
             let mut all = lists.variables.iter().chain(lists.folders.keys()).chain(&section.variables);
-            all.any(|listed| is_name(listed, name))
+            let mut of_caches = lists.caches.iter().flat_map(caches::Row::variables);
+            of_caches.any(|listed| listed == name) || all.any(|listed| is_name(listed, name))
         };
         let passed = variables
             .iter()
             .filter(|(name, value)| name.to_str().is_some_and(is_listed) && !holds_secret(value, secrets));
         let mut environment: Vec<(OsString, OsString)> = passed.cloned().collect();
-        let set = lists.set.iter().map(|(name, value)| (name.into(), value.into()));
         environment.retain(|(name, _)| !lists.set.contains_key(&*name.to_string_lossy()));
-        environment.extend(set);
+        environment.extend(lists.set.iter().map(|(name, value)| (name.into(), value.into())));
         environment.push(("HOME".into(), home.clone().into()));
         let masks_secrets = section.secrets == Some(SetSecrets::Mask);
         if masks_secrets {
@@ -170,11 +220,15 @@ impl Surroundings {
             network: section.network.unwrap_or(false),
             masks_secrets,
             processes: section.processes.map_or(PROCESSES, |Processes(number)| number),
+            memory: section.memory.map(|set| set.bytes().unwrap_or(0)),
+            disk: section.disk.map_or(Some(DISK), Gigabytes::bytes),
             environment,
             readable: readable.collect(),
             hidden,
             home_files: home_files(&home, value("XDG_CONFIG_HOME").map(OsString::as_os_str)),
             home,
+            caches,
+            cache_room: u64::from(section.caches.unwrap_or(CACHES)) << 20,
         }
     }
 }
@@ -286,6 +340,13 @@ mod tests {
         let set = surroundings("required = \"partial\"\nnetwork = true\nprocesses = 400", &[("HOME", "/h")]);
         assert_eq!((set.required, set.network, set.processes), (Level::Partial, true, 400));
         assert!(toml::from_str::<SandboxSection>("processes = 300").is_err());
+        assert_eq!((plain.memory, plain.disk), (None, Some(DISK)));
+        let set = surroundings("memory = 1.5\ndisk = 0", &[("HOME", "/h")]);
+        assert_eq!((set.memory, set.disk), (Some(3 * GIB / 2), None));
+        assert_eq!(surroundings("memory = 0", &[("HOME", "/h")]).memory, Some(0));
+        for wrong in ["memory = -1", "disk = 0.001", "memory = \"much\"", "disk = nan"] {
+            assert!(toml::from_str::<SandboxSection>(wrong).is_err(), "{wrong}");
+        }
         assert!(toml::from_str::<SandboxSection>("netwrok = true").is_err());
     }
 }

@@ -1,35 +1,32 @@
 //! What a tool is given: eyes while it plans, hands while it runs.
 
 mod line_part;
+mod planning;
 mod serving;
 
+pub use planning::PlanContext;
 pub use serving::{Broken, Serving};
 
 use std::borrow::Cow;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 
-use crate::call::Origin;
+use crate::command_run::{CommandRun, cannot_be_tried};
 use crate::door::{
-    ChangeSetId, Doors, FileCopy, Look, Page, PageLine, PageRequest, Permit, ReadVersion, SessionName, Spill, Spilling,
-    Written,
+    ChangeSetId, Doors, Look, Page, PageLine, PageRequest, Permit, ReadVersion, SessionName, Spill, Spilling, Written,
 };
-use crate::error::{Next, ToolError};
-use crate::history::{History, PastChange, Reversal, Reversed, SessionRun};
+use crate::error::ToolError;
+use crate::history::{Reversal, Reversed};
+use crate::job::{Jobs, NewJob, NoJobs};
 use crate::kinds::ErrorKind;
 use crate::limits::Limits;
 use crate::net::{Request, Response};
 use crate::output::Image;
-use crate::path::{Extent, RawPath, Target};
-use crate::process::{
-    Command, Confinement, Ended, Ground, Heard, HowEnded, Keeps, Level, NotRun, Processes, Ran, Reads, Settle, Settled,
-    Wanted,
-};
+use crate::path::Target;
+use crate::process::{Command, Heard, Ran, Settle};
 use crate::search::{FindRequest, Found, FoundLine, ListRequest, Listing, SearchRequest, Searched, SearchedSoFar};
 use crate::session_state::{AgentState, NoState, Storage};
-use crate::stamp::Version;
 use crate::wrapping::Wrapping;
 use line_part::{LinePart, part_of};
 
@@ -88,97 +85,6 @@ impl Hiding for Unheard {
 /// How much more of a line is read than shown, so that a secret across the cut is seen as a whole.
 const SEEN_BEYOND_THE_CUT: usize = 512;
 
-/// What a tool has while it plans: it may look, never change.
-pub struct PlanContext<'a> {
-    look: &'a dyn Look,
-    processes: &'a dyn Processes,
-    seen: &'a dyn Seen,
-    origin: Origin,
-    limits: &'a Limits,
-    history: &'a dyn History,
-    session: Option<(&'a SessionName, &'a Arc<str>)>,
-    read: Mutex<Vec<(Target, Version)>>,
-}
-
-impl<'a> PlanContext<'a> {
-    /// Gives a tool its eyes.
-    pub fn new(doors: &'a Doors, seen: &'a dyn Seen, origin: Origin, limits: &'a Limits) -> Self {
-        let Doors { look, processes, history, .. } = doors;
-        let (look, processes, history) = (&**look, &**processes, &**history);
-        Self { look, processes, seen, origin, limits, history, session: None, read: Mutex::default() }
-    }
-
-    /// Says in which session the call is made.
-    pub fn in_session(mut self, name: &'a SessionName, run: &'a Arc<str>) -> Self {
-        self.session = Some((name, run));
-        self
-    }
-
-    fn session_run(&self) -> Option<SessionRun> {
-        self.session.map(|(name, run)| SessionRun { name: name.clone(), run: run.clone() })
-    }
-
-    /// Returns the changes of the session that the call is made in, the newest first.
-    pub fn past_changes(&self) -> Result<Vec<PastChange>, ToolError> {
-        self.session_run().map_or_else(|| Ok(Vec::new()), |session| self.history.of_session(&session))
-    }
-
-    /// Says what it would do to take a change of the session back.
-    pub fn preview_reversal(&self, request: &Reversal) -> Result<Reversed, ToolError> {
-        match self.session_run() {
-            Some(session) => self.history.preview(&session, request),
-            None => Err(ToolError::of(ErrorKind::Unavailable, "There is no session whose changes could be undone.")),
-        }
-    }
-
-    /// Says how well commands are confined here.
-    pub fn confinement(&self) -> Confinement {
-        self.processes.confinement()
-    }
-
-    /// Reads a whole file of at most so many bytes; what the plan rests on is noted.
-    pub fn read(&self, target: &Target, most: u64) -> Result<FileCopy, ToolError> {
-        let copy = self.look.read(target, most)?;
-        self.read.lock().unwrap_or_else(PoisonError::into_inner).push((target.clone(), copy.version));
-        Ok(copy)
-    }
-
-    /// Returns which versions of which files the plan rests on.
-    pub fn into_read(self) -> Vec<(Target, Version)> {
-        self.read.into_inner().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Says where the path of one entry leads.
-    pub fn locate(&self, raw: &RawPath) -> Result<Target, ToolError> {
-        self.look.locate(raw, Extent::Entry)
-    }
-
-    /// Says where the path of a tree leads.
-    pub fn locate_tree(&self, raw: &RawPath) -> Result<Target, ToolError> {
-        self.look.locate(raw, Extent::Tree)
-    }
-
-    /// Looks at what is there.
-    pub fn look(&self) -> &dyn Look {
-        self.look
-    }
-
-    /// Returns the version of the file that was read in this session.
-    pub fn when_read(&self, target: &Target) -> Option<ReadVersion> {
-        self.seen.when_read(target)
-    }
-
-    /// Returns who made the call.
-    pub fn origin(&self) -> Origin {
-        self.origin
-    }
-
-    /// Returns the limits of the session's profile.
-    pub fn limits(&self) -> &Limits {
-        self.limits
-    }
-}
-
 /// What a tool has while it runs: the doors, opened by the permit of this call.
 pub struct RunContext<'a> {
     permit: &'a Permit,
@@ -189,6 +95,7 @@ pub struct RunContext<'a> {
     settle: Settle,
     storage: &'a dyn Storage,
     agent_state: &'a dyn AgentState,
+    jobs: &'a dyn Jobs,
 }
 
 impl<'a> RunContext<'a> {
@@ -199,8 +106,14 @@ impl<'a> RunContext<'a> {
         progress: &'a dyn Progress,
         (session, limits): (&'a SessionName, &'a Limits),
     ) -> Self {
-        let (settle, storage, agent_state) = (Settle::Keep, &NoState, &NoState);
-        Self { permit, doors, progress, session, limits, settle, storage, agent_state }
+        let (settle, storage, agent_state, jobs) = (Settle::Keep, &NoState, &NoState, &NoJobs);
+        Self { permit, doors, progress, session, limits, settle, storage, agent_state, jobs }
+    }
+
+    /// Lets commands outlive the call.
+    pub fn keeping_jobs(mut self, jobs: &'a dyn Jobs) -> Self {
+        self.jobs = jobs;
+        self
     }
 
     /// Lets the tool have what the session shares.
@@ -309,61 +222,30 @@ impl<'a> RunContext<'a> {
     ///
     /// Without a layer its changes happen at once; that is said. What a stopped command changed is thrown away.
     pub async fn run(&self, command: &Command, heard: Heard<'_>) -> Result<Ran, ToolError> {
-        let mut wanted = self.first_wanted();
-        loop {
-            let ground = self.ground(wanted.clone(), command).await?;
-            let uncovered = ground.uncovered().map(str::to_owned);
-            match self.doors.processes.run(self.permit, command, &*ground, heard).await {
-                Ok(ended) => return self.settled(ended, ground, uncovered).await,
-                Err(NotRun::Failed(error)) => return Err(error),
-                Err(NotRun::NoLayer(reason)) => wanted = wanted.without_layer(reason)?,
-            }
-        }
+        self.command_run().run(command, heard).await
     }
 
-    /// Says which ground is asked for first.
-    fn first_wanted(&self) -> Wanted {
-        let confinement = self.doors.processes.confinement();
-        match confinement.reached {
-            // Nothing is given up for what is not known: the door tries again, or refuses.
-            _ if confinement.untried.is_some() => Wanted::Layered,
-            Level::Full => Wanted::Layered,
-            Level::Partial | Level::None => {
-                Wanted::Open(format!("the sandbox reaches only the level \"{}\" here", confinement.reached))
-            }
-        }
+    fn command_run(&self) -> CommandRun<'_> {
+        let Self { permit, doors, settle, .. } = *self;
+        CommandRun { permit, doors, settle }
     }
 
-    /// Prepares what a command works on; refuses one that could not be kept to what was said of it.
-    async fn ground(&self, wanted: Wanted, command: &Command) -> Result<Box<dyn Ground>, ToolError> {
-        let mut ground = self.doors.files.ground(self.permit, wanted).await?;
-        if let Reads::Only(paths) = &command.reads {
-            ground.show_only(paths);
+    /// Starts a command that the session keeps running after the call; returns its number as soon as it runs.
+    pub async fn start_job(&self, job: NewJob) -> Result<u64, ToolError> {
+        if self.settle == Settle::Show {
+            return Err(cannot_be_tried("a background job would go on after the trial"));
         }
-        match (ground.uncovered(), &command.keeps) {
-            (Some(reason), _) if self.settle == Settle::Show => return Err(cannot_be_tried(reason)),
-            (Some(reason), _) if self.permit.needs_layer() => return Err(not_as_promised(reason)),
-            (Some(reason), Keeps::Only(_)) => return Err(not_as_declared(reason)),
-            (None, Keeps::Only(targets)) => ground.keep_only(Arc::clone(targets)),
-            (_, Keeps::All) => {}
-        }
-        Ok(ground)
+        self.jobs.start(self.permit, job).await
     }
 
-    async fn settled(
-        &self,
-        ended: Ended,
-        ground: Box<dyn Ground>,
-        uncovered: Option<String>,
-    ) -> Result<Ran, ToolError> {
-        let settled = match ended.how {
-            HowEnded::Stopped => Settled::default(),
-            HowEnded::Exited(_) | HowEnded::Killed(_) | HowEnded::TimedOut => {
-                ground.settle(self.permit, self.settle).await?
-            }
-        };
-        self.permit.receipts().note_run(ended.left_behind, &settled.undeclared);
-        Ok(Ran { ended, settled, uncovered, how: self.settle })
+    /// Returns the commands that the session keeps running.
+    pub fn jobs(&self) -> &dyn Jobs {
+        self.jobs
+    }
+
+    /// Returns whether a program listens on this port of the loopback that commands have, where that is known.
+    pub fn is_listening(&self, port: u16) -> Option<bool> {
+        self.doors.processes.is_listening(port)
     }
 
     /// Returns the path of the first of these programs that commands find.
@@ -469,27 +351,6 @@ impl Spilling for WrappedSpilling {
     fn finish(self: Box<Self>) -> Result<(String, u64), ToolError> {
         self.kept.finish()
     }
-}
-
-fn not_as_promised(reason: &str) -> ToolError {
-    let what = format!("The changes of this command could not be undone: {reason}. The command was not run.");
-    let next = "call it again: haft now knows this and asks the user";
-    ToolError::new(ErrorKind::NeedsApproval, what, Next::AskUser(next.into()))
-}
-
-fn not_as_declared(reason: &str) -> ToolError {
-    let what = format!(
-        "The tool declares what it changes, but haft cannot enforce that here: {reason}. The tool was not run, \
-         because it could change everything in the workspace."
-    );
-    let next = "ask the user to run \"haft doctor\", or to remove the effects from the tool's definition: haft then \
-                asks about it as about any program that may do anything";
-    ToolError::new(ErrorKind::Unavailable, what, Next::AskUser(next.into()))
-}
-
-fn cannot_be_tried(reason: &str) -> ToolError {
-    let what = format!("haft cannot try the command without keeping its changes: {reason}. The command was not run.");
-    ToolError::new(ErrorKind::Unavailable, what, Next::AskUser("ask the user to run it without --plan or --try".into()))
 }
 
 fn seen_beyond(request: PageRequest) -> PageRequest {

@@ -8,7 +8,9 @@
 
 mod permit;
 
-pub use permit::{ChangeSetId, Errand, Permit, PermitIssuer, Purpose, ReadVersion, Receipt, Receipts, RunFacts};
+pub use permit::{
+    ChangeSetId, Errand, Permit, PermitIssuer, Purpose, ReadVersion, Receipt, Receipts, RunFacts, Standing,
+};
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,6 +22,7 @@ use crate::BoxFuture;
 use crate::effect::{Change, Effect, StateKey};
 use crate::encoding::TextForm;
 use crate::error::ToolError;
+use crate::guarded::{SecretKind, secret_kind};
 use crate::history::History;
 use crate::lines::LineEnds;
 use crate::net::Net;
@@ -108,7 +111,12 @@ pub trait Look: Send + Sync {
     /// Looks for files whose names say that they are secret, and returns those that changed since the last look. May
     /// take a while in a large workspace.
     fn secrets(&self, _breadth: Breadth) -> SecretLook {
-        SecretLook { changed: Vec::new(), repositories: Vec::new(), is_whole: true }
+        SecretLook { changed: Vec::new(), stores: Vec::new(), is_whole: true }
+    }
+
+    /// Returns the objects of the secret files that an index of git lists, with their paths; the index by its real path.
+    fn staged_secrets(&self, _index: &Path) -> Vec<(String, String)> {
+        Vec::new()
     }
 
     /// Returns the user's home, where it is known: what `~` means in a command.
@@ -134,19 +142,36 @@ pub enum Breadth {
 /// What a look for secret files found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SecretLook {
-    /// The files that are new or changed since the last look.
+    /// The files that are new or changed since the last look, with the settings of git.
     pub changed: Vec<SecretFile>,
-    /// The folders that hold a repository of git, from the root of the workspace.
-    pub repositories: Vec<PathBuf>,
+    /// What git keeps for the repositories that were met.
+    pub stores: Vec<GitStore>,
     /// Whether all of them could be looked at: there may be too many, or one may be too large.
     pub is_whole: bool,
 }
 
-/// A file whose name says that it is secret.
+/// What git keeps for one repository, as far as one can see without git.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GitStore {
+    /// The real path of git's folder, which all worktrees share.
+    pub git_dir: PathBuf,
+    /// What changes whenever a reference does.
+    pub state: String,
+    /// Objects that git's own files name, which no reference may reach.
+    pub named: Vec<String>,
+    /// Trees that they name.
+    pub trees: Vec<String>,
+    /// The index of each worktree, by its real path, and what changes whenever it does.
+    pub indexes: Vec<(PathBuf, String)>,
+}
+
+/// A file that holds secrets.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SecretFile {
     /// Its path, as people know it.
     pub path: String,
+    /// How it holds them.
+    pub kind: SecretKind,
     /// What it holds.
     pub text: String,
 }
@@ -160,7 +185,14 @@ impl SecretFile {
             // Programs that know no encoding print what they read.
             Ok(_) | Err(_) => plain.into_owned(),
         };
-        Self { path, text }
+        let kind = secret_kind(Path::new(&path)).unwrap_or(SecretKind::Data);
+        Self { path, kind, text }
+    }
+
+    /// Says that the file holds other things besides, whatever its name.
+    pub fn with_other_content(mut self) -> Self {
+        self.kind = SecretKind::Source;
+        self
     }
 }
 

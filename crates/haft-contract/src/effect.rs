@@ -3,6 +3,7 @@
 //! Not here: whether it may (`haft-policy`), what may overlap (`haft-runtime`), doing it (doors).
 
 use std::fmt;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use crate::path::{Target, one_line};
@@ -100,6 +101,10 @@ pub enum Does {
     Connect(Option<Host>),
     /// Sends something out for others to see or take, such as a push or an upload; in words.
     Publish(String),
+    /// Listens at a port, so that other machines can connect where they reach this one; in words.
+    Serve(String),
+    /// Sends something to a server on this machine; in words.
+    SendHere(String),
     /// Runs code of the workspace, such as a build, tests or a script; in words.
     Code(String),
     /// Runs a program that the table does not know; its name.
@@ -231,7 +236,7 @@ impl Effect {
 
     /// Returns whether a command with this part gets the network, once it is approved.
     pub fn gives_network(&self) -> bool {
-        matches!(self, Effect::Step(Step { does: Does::Connect(_) | Does::Publish(_), .. }))
+        matches!(self, Effect::Step(Step { does, .. }) if does.uses_network())
     }
 
     /// Returns whether somebody who planned this may also do the other without planning it.
@@ -274,6 +279,35 @@ impl fmt::Display for Effect {
     }
 }
 
+impl Does {
+    /// Returns whether it uses the network.
+    pub fn uses_network(&self) -> bool {
+        matches!(self, Does::Connect(_) | Does::Publish(_) | Does::Serve(_) | Does::SendHere(_))
+    }
+
+    /// Returns whether it uses the network, but reaches no other machine where this one has a network of its own.
+    pub fn stays_here(&self) -> bool {
+        match self {
+            Does::Connect(Some(host)) => host.is_here(),
+            Does::Serve(_) | Does::SendHere(_) => true,
+            _ => false,
+        }
+    }
+}
+
+impl Host {
+    /// Returns whether it is the machine itself: `localhost`, or an address that never leaves it.
+    pub fn is_here(&self) -> bool {
+        let name = self.0.trim_end_matches('.').to_ascii_lowercase();
+        let name = name.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).unwrap_or(&name);
+        let is_own = |address: IpAddr| {
+            let address = address.to_canonical();
+            address.is_loopback() || address.is_unspecified()
+        };
+        name == "localhost" || name.ends_with(".localhost") || name.parse().is_ok_and(is_own)
+    }
+}
+
 /// Says in words what a part of a command does, as the end of "it would …".
 impl fmt::Display for Does {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -294,6 +328,8 @@ impl fmt::Display for Does {
             Does::Program(name) => write!(f, "run {}, which is not in the table of programs", one_line(name)),
             Does::Unknown(why) => write!(f, "do something that cannot be understood before it runs: {}", one_line(why)),
             Does::Publish(words)
+            | Does::Serve(words)
+            | Does::SendHere(words)
             | Does::Code(words)
             | Does::Settings(words)
             | Does::ShellState(words)

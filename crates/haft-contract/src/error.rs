@@ -50,12 +50,30 @@ pub struct About {
     pub argument: Option<String>,
     /// What the person who refused the call said to the model.
     pub note: Option<String>,
-    /// Whether a yes that the user gives beforehand (`--yes`) would have allowed the call.
-    pub yes_allows: bool,
+    /// The yes beforehand that would have allowed the call.
+    pub allowed_by: Option<AdvanceYes>,
     /// Whether the tool itself is broken, so that the error is no answer to the call.
     pub is_defect: bool,
     /// What may help.
     pub recovery: Vec<Recovery>,
+}
+
+/// A yes that the user gives beforehand, to ordinary questions. Its display is the flag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AdvanceYes {
+    /// To what `haft undo` can take back: changes in the workspace, and confined commands whose changes undo covers.
+    ToUndoable,
+    /// To every ordinary question.
+    ToAll,
+}
+
+impl fmt::Display for AdvanceYes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            AdvanceYes::ToUndoable => "--yes",
+            AdvanceYes::ToAll => "--yes=all",
+        })
+    }
 }
 
 /// Something that may help after an error.

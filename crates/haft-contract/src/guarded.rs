@@ -7,15 +7,17 @@
 //! Not here: what follows from it (`haft-policy`, and the walkers of `haft-workspace`).
 
 mod commands;
+mod copies;
 mod git_settings;
 mod names;
 mod variables;
 
 pub use commands::{refused_from_commands, well_known_to_commands};
-pub use git_settings::GitSetting;
+pub use git_settings::{GitSetting, is_secret_address, is_secret_git_setting};
 pub use names::{ProtectedName, SecretName, protected_names, secret_names};
 pub use variables::{is_secret_variable, is_service_address};
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::LazyLock;
@@ -54,6 +56,15 @@ const NOT_SECRET: &[&str] = &[
     "secrets.enc.json",
     ".env.vault",
     ".env.schema",
+    "external-secret.yaml",
+    "external-secrets.yaml",
+    "*-external-secret.yaml",
+    "*-external-secrets.yaml",
+    "sealed-secret.yaml",
+    "sealed-secrets.yaml",
+    "*-sealed-secret.yaml",
+    "*-sealed-secrets.yaml",
+    "*-sealedsecret.yaml",
     "id_*.pub",
     "id_*.c",
     "id_*.go",
@@ -99,9 +110,6 @@ const OF_SAMPLES: &[&str] = &[
     "vendor",
 ];
 
-/// Endings of copies that people and editors leave: such a copy is what it is a copy of.
-const OF_COPIES: &[&str] = &["~", ".bak", ".backup", ".old", ".orig", ".save", ".copy", ".tmp", ".swp", ".dec"];
-
 /// The lists, taken apart once.
 static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| Patterns {
     protected: protected_names().map(|name| (name.why, Pattern::of(name.pattern))).collect(),
@@ -109,6 +117,7 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| Patterns {
     ambiguous: secrets_of(|name| name.is_ambiguous),
     source: secrets_of(|name| name.kind == SecretKind::Source),
     not_secret: NOT_SECRET.iter().map(|name| Pattern::of(name)).collect(),
+    quick: Quick::of(&secrets_of(|_| true)),
     holders: protected_names()
         .map(|name| name.pattern)
         .chain(secret_names().filter(|name| !name.is_ambiguous).map(|name| name.pattern))
@@ -136,17 +145,28 @@ pub fn is_secret(path: &Path) -> bool {
     secret_kind(path) == Some(SecretKind::Data)
 }
 
-/// Returns how a file of this name holds secrets, if it does.
+/// Returns how a file of this name holds secrets, if it does. A copy counts as what it is a copy of.
 pub fn secret_kind(path: &Path) -> Option<SecretKind> {
-    let parts = folded(path);
-    kind_of(&parts).or_else(|| {
-        let (name, folders) = parts.split_last()?;
-        let copied = original(name)?;
-        kind_of(&[folders, &[copied.to_owned()]].concat())
-    })
+    let mut parts = folded(path);
+    let originals = parts.last().map(|name| copies::originals(name)).unwrap_or_default();
+    let mut kind = kind_of(&parts);
+    for original in originals {
+        if let Some(last) = parts.last_mut() {
+            *last = original;
+        }
+        // A copy of a pattern to be filled in is one too, whatever its own name.
+        if any_matches(&PATTERNS.not_secret, &parts) {
+            return None;
+        }
+        kind = kind.or_else(|| kind_of(&parts));
+    }
+    kind
 }
 
 fn kind_of(parts: &[String]) -> Option<SecretKind> {
+    if !PATTERNS.quick.may_match(parts) {
+        return None;
+    }
     let is_among_samples = || parts.iter().rev().skip(1).any(|part| OF_SAMPLES.contains(&part.as_str()));
     let is_secret =
         any_matches(&PATTERNS.secret, parts) || any_matches(&PATTERNS.ambiguous, parts) && !is_among_samples();
@@ -156,25 +176,14 @@ fn kind_of(parts: &[String]) -> Option<SecretKind> {
     any_matches(&PATTERNS.source, parts).then_some(SecretKind::Source)
 }
 
-/// Returns the name of the file that one of this name is a copy of, if it says so.
-fn original(name: &str) -> Option<&str> {
-    // Vim puts a dot in front of what it keeps while a file is open.
-    let name = if name.ends_with(".swp") { name.strip_prefix('.').unwrap_or(name) } else { name };
-    OF_COPIES.iter().find_map(|ending| name.strip_suffix(ending)).filter(|original| !original.is_empty())
-}
-
 /// Returns whether a file of this name may hold secrets, wherever it lies; a quick look before a whole one.
 ///
 /// Files in a folder that is secret as a whole, as `.ssh` is, have any names.
 pub fn may_hold_secrets(name: &OsStr) -> bool {
     let parts = folded(Path::new(name));
     let Some(part) = parts.last() else { return false };
-    let ends = |part: &str| {
-        let patterns = [&PATTERNS.secret, &PATTERNS.ambiguous, &PATTERNS.source].into_iter().flatten();
-        let mut patterns = patterns.filter(|pattern| !pattern.is_tree);
-        patterns.any(|pattern| pattern.parts.last().is_some_and(|wanted| wanted.matches(part)))
-    };
-    ends(part) || original(part).is_some_and(ends)
+    let ends = |part: &str| PATTERNS.quick.may_end(part);
+    ends(part) || copies::originals(part).iter().any(|original| ends(original))
 }
 
 /// Returns whether a folder of this name makes some names in it protected or secret, as `.cargo` does.
@@ -190,8 +199,44 @@ struct Patterns {
     ambiguous: Vec<Pattern>,
     source: Vec<Pattern>,
     not_secret: Vec<Pattern>,
+    /// All secret names, for a quick look.
+    quick: Quick,
     /// The folders that give names their meaning.
     holders: Vec<Pattern>,
+}
+
+/// The last parts of patterns: a path that has none of them fits none, and most paths have none.
+#[derive(Default)]
+struct Quick {
+    names: HashSet<&'static str>,
+    parts: Vec<(&'static str, &'static str)>,
+    trees: HashSet<&'static str>,
+}
+
+impl Quick {
+    fn of(patterns: &[Pattern]) -> Self {
+        let mut quick = Self::default();
+        for pattern in patterns {
+            match pattern.parts.last() {
+                Some(PartPattern::Exact(name)) if pattern.is_tree => drop(quick.trees.insert(name)),
+                Some(PartPattern::Exact(name)) => drop(quick.names.insert(name)),
+                Some(PartPattern::Between(begin, end)) => quick.parts.push((begin, end)),
+                None => {}
+            }
+        }
+        quick
+    }
+
+    /// Returns whether a name may be the last part of a path that fits.
+    fn may_end(&self, name: &str) -> bool {
+        self.names.contains(name)
+            || self.parts.iter().any(|(begin, end)| name.starts_with(begin) && name.ends_with(end))
+    }
+
+    fn may_match(&self, parts: &[String]) -> bool {
+        parts.last().is_some_and(|name| self.may_end(name))
+            || parts.iter().any(|part| self.trees.contains(part.as_str()))
+    }
 }
 
 /// One entry of a list, taken apart.
@@ -284,6 +329,15 @@ mod tests {
     }
 
     #[test]
+    fn every_secret_name_passes_the_quick_look_at_a_path() {
+        for name in secret_names() {
+            let path = format!("a/{}", name.pattern.replace("/**", "/some/file").replace('*', "x"));
+            assert!(PATTERNS.quick.may_match(&folded(Path::new(&path))), "{path}");
+        }
+        assert!(!PATTERNS.quick.may_match(&folded(Path::new("src/main.rs"))));
+    }
+
+    #[test]
     fn protected_names_are_found_in_any_case_at_any_depth() {
         for name in [
             ".git/hooks/pre-push",
@@ -344,10 +398,10 @@ mod tests {
 
     #[test]
     fn a_folder_that_gives_names_their_meaning_is_known() {
-        for name in [".cargo", "a/.CONFIG", ".local", ".local/share", ".kube", ".docker"] {
+        for name in [".cargo", "a/.CONFIG", ".local", ".local/share", ".kube", ".docker", "bin", ".github"] {
             assert!(may_hold_guarded(Path::new(name)), "{name}");
         }
-        for name in ["src", "cargo", ".cargo/bin", ".config/app", "share", "config", "secrets", "wireguard"] {
+        for name in ["src", "cargo", ".cargo/registry", ".config/app", "share", "config", "secrets", "wireguard"] {
             assert!(!may_hold_guarded(Path::new(name)), "{name}");
         }
     }
@@ -388,6 +442,34 @@ mod tests {
         "a.p12",
         "a.pfx",
         "service-account-prod.json",
+        ".env.dpkg-old",
+        "id_rsa.1",
+        "id_rsa-old",
+        "secrets (1).yml",
+        "Copy of secrets.yml",
+        "#secrets.yml#",
+        ".secrets.yml.swo",
+        "server.key.kept-by-haft",
+        "id_ed25519.before-3",
+        "credentials - Copy (2).json",
+        "k8s-secret.yaml",
+        "values.secret.yaml",
+        "prod-secrets.yml",
+        "prod_secrets.yml.bak",
+        "app.secrets.json",
+        "secret-db.yaml",
+        "group_vars/all/vault.yml",
+        "vault.prod.yaml",
+        ".Renviron",
+        ".Renviron.site",
+        "deploy_key",
+        "deploy-key.old",
+        "github_deploy_key",
+        "ci_rsa",
+        "bot_ed25519",
+        "ssh_key",
+        "private-key",
+        "signing_key",
         ".pypirc",
         ".curlrc",
         ".wgetrc",
@@ -426,7 +508,16 @@ mod tests {
 
     #[test]
     fn source_code_with_secrets_in_it_is_known_and_is_no_secret_as_a_whole() {
-        for name in ["secrets.py", "src/secrets.ts", "config/Secrets.rb", "wp-config.php", "arduino_secrets.h"] {
+        for name in [
+            "secrets.py",
+            "src/secrets.ts",
+            "config/Secrets.rb",
+            "wp-config.php",
+            "arduino_secrets.h",
+            "credentials",
+            "gradle.properties",
+            "secrets.py.bak",
+        ] {
             assert_eq!(secret_kind(Path::new(name)), Some(SecretKind::Source), "{name}");
             assert!(!is_secret(Path::new(name)), "{name}");
         }
@@ -493,6 +584,24 @@ mod tests {
         ".env.vault",
         "auth.ts",
         "src/auth.json.ts",
+        ".env.example.bak",
+        "config/secrets.yml.dist",
+        ".env.example~",
+        "id_rsa_work.pub.old",
+        "deploy_key.pub",
+        "sealed-secret.yaml",
+        "app-sealed-secret.yaml",
+        "external-secrets.yaml",
+        "my-secret.example.yaml",
+        "docs/k8s-secret.yaml",
+        "tests/keys/ci_rsa",
+        "src/deploy_key.rs",
+        "vault.rs",
+        "gradle.properties",
+        "tokens.json",
+        "server.crt",
+        "server.crt.bak",
+        "server.key.pub",
     ];
 
     #[test]

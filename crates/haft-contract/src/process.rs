@@ -6,23 +6,24 @@
 //!
 //! Not here: how a process is confined (`haft-sandbox`), how a layer is read (`haft-workspace`).
 
-use std::ffi::OsString;
+mod command;
+mod settled;
+
+pub use settled::{ChangeCounts, Settle, Settled, Settlement};
+
 use std::fmt;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
-
 use crate::BoxFuture;
-use crate::change_summary::{ChangeSummary, ChangedPath};
-use crate::diff::Diff;
 use crate::door::Permit;
-use crate::effect::Change;
 use crate::error::ToolError;
 use crate::kinds::ErrorKind;
 use crate::path::Target;
+
+pub use command::{Command, Home, Keeps, Reads, TrustedCode};
 
 /// Runs commands.
 pub trait Processes: Send + Sync {
@@ -31,6 +32,11 @@ pub trait Processes: Send + Sync {
 
     /// Returns the path of the first of these programs that commands find.
     fn find_program(&self, _names: &[&str]) -> Option<PathBuf> {
+        None
+    }
+
+    /// Returns whether a program listens on this port of the loopback that commands have, where that is known.
+    fn is_listening(&self, _port: u16) -> Option<bool> {
         None
     }
 
@@ -93,7 +99,14 @@ pub struct NoProcesses;
 
 impl Processes for NoProcesses {
     fn confinement(&self) -> Confinement {
-        Confinement { required: Level::None, reached: Level::None, missing: Vec::new(), untried: None, network: false }
+        Confinement {
+            required: Level::None,
+            reached: Level::None,
+            missing: Vec::new(),
+            untried: None,
+            network: false,
+            supervised: false,
+        }
     }
 
     fn run<'a>(
@@ -122,6 +135,8 @@ pub struct Confinement {
     pub untried: Option<String>,
     /// Whether every command has the network, because the settings say so. Else only one whose approved parts use it.
     pub network: bool,
+    /// Whether commands in the full sandbox reach hosts by name, each connection decided about when it is made.
+    pub supervised: bool,
 }
 
 /// How strongly a command is confined.
@@ -149,93 +164,6 @@ impl Level {
 impl fmt::Display for Level {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.code())
-    }
-}
-
-/// What to run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Command {
-    /// The program and its arguments.
-    pub words: Vec<OsString>,
-    /// The text of the command as it was planned and judged.
-    pub line: String,
-    /// The folder it starts in, by its real path.
-    pub folder: PathBuf,
-    /// How long it may run.
-    pub time: Duration,
-    /// What it reads from its input; nothing is there beyond that.
-    pub input: Bytes,
-    /// Variables beside those that every command has.
-    pub environment: Vec<(OsString, OsString)>,
-    /// Folders and files that it may read beside those that every command may, by their real paths, also hidden ones.
-    pub readable: Vec<PathBuf>,
-    /// What of its changes comes into the workspace.
-    pub keeps: Keeps,
-    /// Which files of the workspace it can read.
-    pub reads: Reads,
-    /// The copy of the trusted code that it runs, where it is code of a project.
-    pub code: Option<TrustedCode>,
-}
-
-impl Command {
-    /// Runs these words in this folder for so long; the line is how it was planned and judged.
-    pub fn new(words: Vec<OsString>, line: impl Into<String>, folder: PathBuf, time: Duration) -> Self {
-        Self {
-            words,
-            line: line.into(),
-            folder,
-            time,
-            input: Bytes::new(),
-            environment: Vec::new(),
-            readable: Vec::new(),
-            keeps: Keeps::All,
-            reads: Reads::All,
-            code: None,
-        }
-    }
-}
-
-/// Which files of the workspace a command can read. Names stay visible.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reads {
-    /// Every file.
-    All,
-    /// Only these files and folders, by their real paths.
-    Only(Arc<[PathBuf]>),
-}
-
-/// A copy of trusted code. The command sees it, read-only, in the place of the project's own files.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct TrustedCode {
-    /// The folder with the copy.
-    pub folder: PathBuf,
-    /// The workspace that it was taken from, by its real path.
-    pub workspace: PathBuf,
-    /// The files and folders of the copy that are shown, by their paths in both folders.
-    pub places: Vec<PathBuf>,
-}
-
-/// What of a command's changes comes into the workspace.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Keeps {
-    /// Everything that rules let in.
-    All,
-    /// Only what it had said that it would change; the rest is left out and named.
-    Only(Arc<[Target]>),
-}
-
-impl Keeps {
-    /// Returns whether something was said that it would change.
-    pub fn names_changes(&self) -> bool {
-        matches!(self, Keeps::Only(targets) if !targets.is_empty())
-    }
-
-    /// Returns whether a change of this target comes in.
-    pub fn holds(&self, changed: &Target) -> bool {
-        match self {
-            Keeps::All => true,
-            Keeps::Only(targets) => targets.iter().any(|target| target.holds(changed)),
-        }
     }
 }
 
@@ -320,13 +248,17 @@ pub trait Ground: Send + Sync {
     /// Without layers it has no effect: then what is changed is changed at once.
     fn keep_only(&mut self, targets: Arc<[Target]>);
 
-    /// Lets the command read only these files and folders of the workspace, by their real paths; to be called before
-    /// anything runs.
+    /// Lets the command read only these parts of the workspace, by their real paths; to be called before anything runs.
     fn show_only(&mut self, _paths: &[PathBuf]) {}
 
     /// Returns the folders in which the layers of this ground and of later ones lie, by their real paths.
     fn layers(&self) -> Vec<PathBuf> {
         Vec::new()
+    }
+
+    /// Returns a private folder on disk for the files of the session; `tool-caches` beside it is for later sessions.
+    fn place(&self) -> Option<PathBuf> {
+        None
     }
 
     /// Brings what the command changed into the workspace, or shows it and throws it away.
@@ -380,97 +312,6 @@ impl Wanted {
             Wanted::Open(_) => Err(ToolError::of(ErrorKind::Bug, "The sandbox refused layers that it was not given.")),
         }
     }
-}
-
-/// What becomes of what a command changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Settle {
-    /// It comes into the workspace.
-    Keep,
-    /// It is shown and thrown away.
-    Show,
-}
-
-/// What a command changed, and what became of it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Settled {
-    /// What was changed, or would be.
-    pub changes: Vec<Settlement>,
-    /// Folders that were made or removed with files in them, which are among the changes.
-    pub folders: Vec<(Target, Change)>,
-    /// What was refused, kept aside, left out or is otherwise worth knowing, a sentence each.
-    pub notes: Vec<String>,
-    /// What was not kept because the tool had not said that it would change it. The notes say so too.
-    pub undeclared: Vec<Target>,
-}
-
-/// One file that a command changed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settlement {
-    /// The file.
-    pub target: Target,
-    /// What happened to it.
-    pub change: Change,
-    /// Whether it is a folder, or was one where it is gone.
-    pub is_folder: bool,
-    /// Whether something of another kind has taken its place, such as a file that of a folder.
-    pub is_replaced: bool,
-    /// How it differs, where it is shown and is text.
-    pub diff: Option<Diff>,
-    /// How many files in it changed, where it is an ignored tree.
-    pub inside: Option<ChangeCounts>,
-    /// Where it was, if it is a folder that was moved as a whole.
-    pub from: Option<Target>,
-}
-
-impl Settled {
-    /// Sums up what was changed.
-    pub fn summary(&self) -> ChangeSummary {
-        let folder = |(target, change): &(Target, Change)| ChangedPath {
-            path: target.to_string(),
-            change: *change,
-            is_folder: true,
-            is_replaced: false,
-            inside: None,
-            from: None,
-        };
-        let paths: Vec<ChangedPath> =
-            self.changes.iter().map(ChangedPath::from).chain(self.folders.iter().map(folder)).collect();
-        let mut summary = ChangeSummary::of(&paths);
-        for (_, change) in &self.folders {
-            // Only files are counted.
-            match change {
-                Change::Remove => summary.counts.removed -= 1,
-                Change::Create => summary.counts.created -= 1,
-                Change::Replace => summary.counts.changed -= 1,
-            }
-        }
-        summary
-    }
-}
-
-impl From<&Settlement> for ChangedPath {
-    fn from(settlement: &Settlement) -> Self {
-        Self {
-            path: settlement.target.to_string(),
-            change: settlement.change,
-            is_folder: settlement.is_folder,
-            is_replaced: settlement.is_replaced,
-            inside: settlement.inside.map(|counts| [counts.created, counts.replaced, counts.removed]),
-            from: settlement.from.as_ref().map(ToString::to_string),
-        }
-    }
-}
-
-/// How many files were created, replaced and removed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ChangeCounts {
-    /// New ones.
-    pub created: u64,
-    /// Those that have another content now.
-    pub replaced: u64,
-    /// Those that are gone.
-    pub removed: u64,
 }
 
 /// A command that was run, with what became of its changes.

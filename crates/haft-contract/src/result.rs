@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::call::CallId;
 use crate::change_summary::KindCounts;
+use crate::connection::ReachedHost;
 use crate::door::ChangeSetId;
 use crate::effect::Effect;
 use crate::error::ToolError;
@@ -54,6 +55,8 @@ pub struct ToolResult {
     pub left_behind: usize,
     /// What was not kept because the tool had not said that it would change it.
     pub undeclared: Vec<String>,
+    /// What its commands reached over the network, and what they were refused.
+    pub network: Vec<ReachedHost>,
     /// How old the result is, where it was kept from an earlier call and nothing was run.
     pub cached: Option<Duration>,
     /// The sticky facts of the session after this call, by their names.
@@ -228,6 +231,7 @@ mod tests {
             sandbox: None,
             left_behind: 0,
             undeclared: Vec::new(),
+            network: Vec::new(),
             cached: None,
             bits: Vec::new(),
             took: Duration::ZERO,

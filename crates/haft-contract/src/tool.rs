@@ -5,6 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use serde_path_to_error::Segment;
 
 use crate::BoxFuture;
 use crate::context::{PlanContext, RunContext};
@@ -150,24 +151,43 @@ impl<T: Tool> AnyTool for Typed<T> {
     }
 
     fn bind(self: Arc<Self>, args: Value) -> Result<Box<dyn Bound>, ToolError> {
-        let args: T::Args = serde_path_to_error::deserialize(args).map_err(|error| {
-            // The schema comes from the same type, so only what a schema cannot say gets here.
-            let path = match error.path().to_string() {
-                path if path == "." => "$".to_owned(),
-                path => format!("$.{path}"),
-            };
-            ToolError::new(
-                ErrorKind::BadArguments,
-                format!("{}: {path} cannot be used: {}.", T::NAME, error.inner()),
-                Next::FixArguments(format!("change {path}")),
-            )
-        })?;
+        let args: T::Args =
+            serde_path_to_error::deserialize(&args).map_err(|error| not_bound(T::NAME, &args, &error))?;
         Ok(Box::new(TypedCall { typed: self, args, draft: None }))
     }
 
     fn summary(&self, result: &ToolResult, max_lines: usize) -> Vec<String> {
         self.tool.summary(result, max_lines)
     }
+}
+
+/// Says what is wrong with arguments that fit the schema. It comes from the same type, so only what a schema cannot say
+/// gets here: for a number, that it is too large for its type.
+fn not_bound(tool: &str, args: &Value, error: &serde_path_to_error::Error<serde_json::Error>) -> ToolError {
+    let path = match error.path().to_string() {
+        path if path == "." => "$".to_owned(),
+        path => format!("$.{path}"),
+    };
+    let what = match value_at(args, error.path()) {
+        Some(Value::Number(number)) if is_large(number) => {
+            format!("{path}: expected a whole number nearer to 0, received {number}")
+        }
+        _ => format!("{path} cannot be used: {}", error.inner()),
+    };
+    ToolError::new(ErrorKind::BadArguments, format!("{tool}: {what}."), Next::FixArguments(format!("change {path}")))
+}
+
+/// Whether a number does not fit the smaller types of whole numbers.
+fn is_large(number: &serde_json::Number) -> bool {
+    number.as_i64().is_none_or(|number| i32::try_from(number).is_err())
+}
+
+fn value_at<'v>(args: &'v Value, path: &serde_path_to_error::Path) -> Option<&'v Value> {
+    path.iter().try_fold(args, |value, segment| match segment {
+        Segment::Seq { index } => value.get(index),
+        Segment::Map { key } => value.get(key),
+        Segment::Enum { .. } | Segment::Unknown => Some(value),
+    })
 }
 
 struct TypedCall<T: Tool> {

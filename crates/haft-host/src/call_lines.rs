@@ -92,6 +92,17 @@ pub async fn serve(
     input: impl BufRead + Send + 'static,
     output: &impl LineOutput,
 ) -> anyhow::Result<LinesEnd> {
+    let end = serve_lines(host, session, input, output).await;
+    session.end_jobs().await;
+    end
+}
+
+async fn serve_lines(
+    host: &Host,
+    session: &Session,
+    input: impl BufRead + Send + 'static,
+    output: &impl LineOutput,
+) -> anyhow::Result<LinesEnd> {
     // One listener for the whole time: a signal between two looks must not be lost.
     let mut interrupted = signal(SignalKind::interrupt())?;
     let mut lines = read_lines(input);

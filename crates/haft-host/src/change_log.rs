@@ -72,6 +72,9 @@ pub fn rows(set: &ChangeSet, columns: usize) -> Vec<String> {
         None if room < LEAST_FILES => vec![head, below()],
         None => vec![format!("{head}{}", summary::line(set, room))],
     };
+    if !set.hosts.is_empty() {
+        rows.push(format!("{indent}network: {}", one_line(&set.hosts.join(", "))));
+    }
     rows.iter_mut().for_each(|row| *row = cut(row.trim_end(), columns));
     rows
 }
@@ -156,6 +159,9 @@ pub fn record(set: &ChangeSet) -> Value {
         (None, Kind::Change) => record["description"] = set.description.as_deref().unwrap_or(&set.tool).into(),
         (None, Kind::Undo(_) | Kind::Redo(_)) => record["description"] = what(set).into(),
     }
+    if !set.hosts.is_empty() {
+        record["network"] = set.hosts.clone().into();
+    }
     if set.undone == Undone::Partly {
         record["partly_undone"] = true.into();
     }
@@ -231,6 +237,7 @@ mod tests {
             agent: Some("some-client".into()),
             command: Some("rm -r src/old && cargo test --workspace".into()),
             description: None,
+            hosts: Vec::new(),
             kind: Kind::Change,
             files: vec![file("src/old/first.rs"), file("src/old/second.rs"), file(".git/index")],
             undone: Undone::Partly,

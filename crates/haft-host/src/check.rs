@@ -15,6 +15,7 @@ use haft_contract::manual::Manual;
 use haft_contract::schema_rules;
 use haft_contract::spec::Spec;
 use haft_model::lower::{Offered, Provider, lower};
+use haft_tools::definition;
 use haft_workspace::state::{list_config_folder, read_project_file};
 use serde_json::{Value, json};
 
@@ -138,6 +139,9 @@ impl Checking {
             let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
             return self.tell(path, haft_tools::dialect::check(name, &text).problems);
         }
+        if is_json(path) {
+            return self.tell(path, tool_list_problems(&text));
+        }
         for problem in problems(path, &text) {
             self.add(path, problem);
         }
@@ -146,6 +150,10 @@ impl Checking {
 
 fn is_yaml(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
+}
+
+fn is_json(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "json")
 }
 
 fn is_xml(path: &Path) -> bool {
@@ -167,7 +175,6 @@ fn problems(path: &Path, text: &str) -> Vec<Problem> {
         Some("toml") if path.ends_with(crate::project_files::CONFIG) => project_problems(path, text),
         Some("toml") => haft_config::file::check_config(text).err().into_iter().collect(),
         Some("md") => manual_problems(text),
-        Some("json") => tool_list_problems(text),
         _ => vec![(
             1,
             "haft does not know this kind of file".into(),
@@ -223,17 +230,20 @@ fn manual_problems(text: &str) -> Vec<Problem> {
     problems
 }
 
-fn tool_list_problems(text: &str) -> Vec<Problem> {
+fn tool_list_problems(text: &str) -> Vec<definition::Problem> {
+    let wrong = |line: usize, what: String, fix: &str| definition::Problem {
+        line: Some(line),
+        what,
+        fix: fix.to_owned(),
+        is_warning: false,
+    };
     let value: Value = match serde_json::from_str(text) {
         Ok(value) => value,
-        Err(error) => return vec![(error.line(), format!("is not JSON: {error}"), "fix the JSON".into())],
+        Err(error) => return vec![wrong(error.line(), format!("is not JSON: {error}"), "fix the JSON")],
     };
     let Some(tools) = value.as_array().or_else(|| value.get("tools").and_then(Value::as_array)) else {
-        return vec![(
-            1,
-            "is not a list of tools".into(),
-            "write [{\"name\", \"description\", \"inputSchema\"}, …]".into(),
-        )];
+        let fix = "write [{\"name\", \"description\", \"inputSchema\"}, …]";
+        return vec![wrong(1, "is not a list of tools".into(), fix)];
     };
     let mut names: Vec<&str> = Vec::new();
     let mut problems = Vec::new();
@@ -243,26 +253,30 @@ fn tool_list_problems(text: &str) -> Vec<Problem> {
         let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
         let line = text.lines().position(|line| line.contains(&format!("\"{name}\""))).map_or(1, |index| index + 1);
         if names.contains(&name) {
-            problems.push((line, format!("two tools are called \"{name}\""), "rename one of them".into()));
+            problems.push(wrong(line, format!("two tools are called \"{name}\""), "rename one of them"));
         }
         names.push(name);
-        problems.extend(tool_problems(name, tool).into_iter().map(|(problem, fix)| (line, problem, fix)));
+        problems.extend(tool_problems(name, tool, line));
     }
     problems
 }
 
-fn tool_problems(name: &str, tool: &Value) -> Vec<(String, String)> {
+fn tool_problems(name: &str, tool: &Value, line: usize) -> Vec<definition::Problem> {
     let words = tool.get("description").and_then(Value::as_str).unwrap_or_default();
     let schema = ["inputSchema", "input_schema", "parameters"].iter().find_map(|key| tool.get(key));
     let schema = schema.cloned().unwrap_or_else(|| serde_json::json!({}));
     let spec = Spec::new(name, Manual::plain(name, words), schema);
-    let broken = schema_rules::check(&spec);
-    let mut problems: Vec<_> =
-        broken.into_iter().map(|broken| (format!("{name}: {}: {}", broken.at, broken.rule), broken.fix)).collect();
-    for provider in Provider::ALL {
-        if let Err(quarantined) = lower(&Offered::of(&spec), provider) {
-            problems.push((format!("{name}: cannot be offered to {provider}"), quarantined.reason));
-        }
-    }
-    problems
+    let line = Some(line);
+    let broken = schema_rules::check(&spec).into_iter().map(|broken| definition::Problem {
+        line,
+        what: format!("{name}: {}: {}", broken.at, broken.rule),
+        fix: broken.fix,
+        is_warning: broken.is_advice,
+    });
+    let refused = Provider::ALL.into_iter().filter_map(|provider| {
+        let quarantined = lower(&Offered::of(&spec), provider).err()?;
+        let what = format!("{name}: cannot be offered to {provider}");
+        Some(definition::Problem { line, what, fix: quarantined.reason, is_warning: false })
+    });
+    broken.chain(refused).collect()
 }

@@ -9,9 +9,11 @@ mod address;
 pub mod answer;
 mod event;
 mod form;
+mod git_settings;
 mod judged;
 mod patch;
 mod place;
+mod searchers;
 mod secrets;
 mod served;
 mod server_tool;
@@ -55,10 +57,14 @@ fn answer(options: &Options, bytes: &[u8]) -> Answer {
 
 fn judge(options: &Options, event: &Event) -> Answer {
     match Judge::open(options, event) {
-        Ok(judge) => match judge.judge(event) {
-            Ok(ruling) => Answer::of(event.recipient, &ruling, &judge.redactor()),
-            Err(error) => Answer::unjudged(event.recipient, &format!("{error:#}"), &judge.redactor()),
-        },
+        Ok(judge) => {
+            // Before the judge looks: a file is told of once.
+            let redactor = judge.redactor();
+            match judge.judge(event) {
+                Ok(ruling) => Answer::of(event.recipient, &ruling, &redactor),
+                Err(error) => Answer::unjudged(event.recipient, &format!("{error:#}"), &redactor),
+            }
+        }
         Err(error) => Answer::unjudged(event.recipient, &format!("{error:#}"), &Redactor::default()),
     }
 }

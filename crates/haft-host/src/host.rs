@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use haft_config::settings::Settings;
-use haft_config::surroundings::Surroundings;
 use haft_contract::dialect::Dialect;
 use haft_contract::door::Doors;
 use haft_contract::result::ToolResult;
@@ -13,6 +12,8 @@ use haft_contract::spec::Spec;
 use haft_contract::tool::AnyTool;
 #[cfg(feature = "model")]
 use haft_net::HttpDoor;
+#[cfg(all(feature = "sandbox", feature = "model"))]
+use haft_net::{NetworkOfSession, supervisor::HostDial};
 use haft_runtime::approval::{Approver, Nobody};
 use haft_runtime::catalog::Catalog;
 use haft_runtime::record;
@@ -29,6 +30,7 @@ use haft_workspace::state::WorkspaceState;
 use crate::described_tools::{self, Assembly, Found};
 use crate::dialects::chosen_dialect;
 use crate::hooks::with_hooks;
+use crate::hosts::HostsOfSettings;
 use crate::loaded_workspace::{LoadedWorkspace, Search, open_workspace};
 use crate::notices::Notices;
 use crate::options::{BuiltIn, Options};
@@ -102,7 +104,8 @@ impl Host {
         settings.hooks.clear();
         let workspace = open_workspace(options, folder, &settings)?;
         let options = Options { dialect: None, ..options.clone() };
-        let rulebook = Rulebook::default();
+        let hosts = Arc::new(HostsOfSettings::of(&settings, workspace.path()));
+        let rulebook = Rulebook { hosts: Some(hosts), ..Rulebook::default() };
         Self::on(&options, LoadedWorkspace { settings, workspace, rulebook, files: None, reload: None, held: None })
     }
 
@@ -112,7 +115,7 @@ impl Host {
         let state = WorkspaceState::new(&settings.environment.state_folder, &path);
         let history = workspace.history(&state);
         let workspace = workspace.masking_secrets(settings.surroundings.masks_secrets);
-        let doors = with_system(workspace.doors(&state), &settings.surroundings);
+        let doors = with_system(workspace.doors(&state), &settings, rulebook.hosts.clone());
         let config = &settings.environment.config_folder;
         let dialect = chosen_dialect(options, config, files.as_ref())?;
         let words = files.as_ref().map(|files| files.words.clone()).unwrap_or_default();
@@ -191,19 +194,34 @@ pub fn note_call(state: &WorkspaceState, result: &ToolResult, notices: &dyn Noti
 }
 
 /// Adds the doors to processes and to other machines that this build has; calls through a missing one are refused.
-fn with_system(doors: Doors, surroundings: &Surroundings) -> Doors {
+fn with_system(doors: Doors, settings: &Settings, hosts: Option<Arc<HostsOfSettings>>) -> Doors {
     #[cfg(feature = "sandbox")]
-    let doors = doors.with_processes(sandbox(surroundings));
+    let doors = doors.with_processes(supervised(sandbox(settings), hosts));
     #[cfg(feature = "model")]
     let doors = doors.with_net(HttpDoor::new());
-    let _ = surroundings;
+    #[cfg(not(feature = "sandbox"))]
+    let _ = (settings, hosts);
     doors
+}
+
+/// Lets commands reach hosts by name, as the settings and the answers to questions say.
+#[cfg(all(feature = "sandbox", feature = "model"))]
+fn supervised(sandbox: Sandbox, hosts: Option<Arc<HostsOfSettings>>) -> Sandbox {
+    let Some(hosts) = hosts else { return sandbox };
+    let network = NetworkOfSession::new(hosts, Arc::new(HostDial::new()));
+    sandbox.supervised_by(Arc::new(network))
+}
+
+#[cfg(all(feature = "sandbox", not(feature = "model")))]
+fn supervised(sandbox: Sandbox, _: Option<Arc<HostsOfSettings>>) -> Sandbox {
+    sandbox
 }
 
 /// Runs commands with this very program as the launcher.
 #[cfg(feature = "sandbox")]
-fn sandbox(surroundings: &Surroundings) -> Sandbox {
-    let surroundings = surroundings.clone();
+fn sandbox(settings: &Settings) -> Sandbox {
+    let surroundings = settings.surroundings.clone();
+    let level = settings.environment.state_folder.join("sandbox-level");
     let settings = haft_sandbox::Settings {
         required: surroundings.required,
         network: if surroundings.network { Network::On } else { Network::Off },
@@ -213,8 +231,18 @@ fn sandbox(surroundings: &Surroundings) -> Sandbox {
         home: surroundings.home,
         home_files: surroundings.home_files,
         processes: surroundings.processes,
+        caches: surroundings.caches.into_iter().map(tool_cache).collect(),
+        cache_room: surroundings.cache_room,
+        memory: surroundings.memory.map_or_else(haft_sandbox::usual_memory, |set| Some(set).filter(|set| *set > 0)),
+        disk: surroundings.disk,
     };
-    Sandbox::new(Launcher::own(), settings)
+    Sandbox::new(Launcher::own(), settings).remembering_in(level)
+}
+
+#[cfg(feature = "sandbox")]
+fn tool_cache(cache: haft_config::surroundings::ToolCache) -> haft_sandbox::ToolCache {
+    let haft_config::surroundings::ToolCache { name, folder, moved_by, carried, left_out } = cache;
+    haft_sandbox::ToolCache { name, folder, moved_by, carried, left_out }
 }
 
 /// Fills a catalogue: the built-in tools in the words of prompt files and in the chosen dialect, then the tools of the

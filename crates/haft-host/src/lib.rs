@@ -21,6 +21,7 @@ pub mod for_person;
 pub mod guard;
 mod hooks;
 pub mod host;
+pub mod hosts;
 pub mod loaded_workspace;
 #[cfg(feature = "agent")]
 pub mod model;

@@ -1,6 +1,7 @@
 //! What every judgement stands on: settings, the workspace and the rules, before anything can run.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Context;
 use haft_config::file::Mistake;
@@ -14,8 +15,9 @@ use haft_workspace::project::{Held, named_by_code};
 use haft_workspace::replica::Replica;
 use haft_workspace::state::{WorkspaceState, real_path_of};
 
+use crate::hosts::HostsOfSettings;
 use crate::notices::Notices;
-use crate::options::Options;
+use crate::options::{HostAccess, Options};
 use crate::project_files::{self, OnUntrusted, ProjectFiles};
 use crate::reload::Reload;
 use crate::rulebook::Rulebook;
@@ -43,6 +45,9 @@ impl LoadedWorkspace {
         let mut settings = Settings::read(options.profile())?;
         if let Some(folder) = &options.state_folder {
             settings.environment.state_folder.clone_from(folder);
+        }
+        if options.hosts == HostAccess::All {
+            settings.network.allow_all();
         }
         let workspace = open_workspace(options, options.folder(), &settings)?;
         let files = project_files::load(options, &settings, workspace.path(), on_untrusted)?;
@@ -75,7 +80,8 @@ impl LoadedWorkspace {
         });
         let rules = file(project_files::RULES);
         let project = files.rules.as_deref().map(|text| (rules.as_path(), text));
-        let (rulebook, found) = Rulebook::salvage(&settings, workspace.path(), project);
+        let (mut rulebook, found) = Rulebook::salvage(&settings, workspace.path(), project);
+        rulebook.hosts = Some(Arc::new(HostsOfSettings::of(&settings, workspace.path())));
         mistakes.extend(found.iter().map(ToString::to_string));
         report(&mistakes, &*options.notices);
         Ok(Self { settings, workspace, rulebook, files: Some(files), reload: None, held })
@@ -122,6 +128,7 @@ impl LoadedWorkspace {
         let rules = file(project_files::RULES);
         let project = files.rules.as_deref().map(|text| (rules.as_path(), text));
         let mut rulebook = Rulebook::load(&settings, workspace.path(), project, &*options.notices)?;
+        rulebook.hosts = Some(Arc::new(HostsOfSettings::of(&settings, workspace.path())));
         rulebook.named = named_by_code(workspace.path(), &files.trusted);
         workspace.protect(rulebook.named.iter().cloned());
         Ok(Self { settings, workspace, rulebook, files: Some(files), reload, held })

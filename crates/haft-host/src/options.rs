@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use haft_config::profile::Profile;
 use haft_contract::dialect::Dialect;
+use haft_contract::error::AdvanceYes;
 use haft_contract::tool::AnyTool;
 use haft_policy::policy::Mode;
 use haft_runtime::session::Keeping;
@@ -22,12 +23,14 @@ pub struct Options {
     pub profile: Option<Profile>,
     /// The system whose tool names, arguments and results are used.
     pub dialect: Option<String>,
-    /// Whether ordinary questions are answered with yes.
-    pub yes: bool,
+    /// Which ordinary questions are answered with yes beforehand; none if left out.
+    pub yes: Option<AdvanceYes>,
     /// What happens to changes.
     pub mode: Mode,
     /// Whether everything in the project's `.haft` is trusted for this run.
     pub trust: bool,
+    /// Which hosts commands reach without a question.
+    pub hosts: HostAccess,
     /// Whether results may be served from the cache.
     pub keeping: Keeping,
     /// Which of haft's own tools there are.
@@ -40,6 +43,16 @@ pub struct Options {
     pub state_folder: Option<PathBuf>,
     /// Receives remarks, warnings and the question about trust.
     pub notices: Arc<dyn Notices>,
+}
+
+/// Which hosts commands reach without a question.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HostAccess {
+    /// Those of the settings.
+    #[default]
+    OfSettings,
+    /// Every host that the settings do not deny, to learn which ones a command needs.
+    All,
 }
 
 /// Whether haft's own tools are in the catalogue.
@@ -59,9 +72,10 @@ impl Default for Options {
             added: Vec::new(),
             profile: None,
             dialect: None,
-            yes: false,
+            yes: None,
             mode: Mode::Normal,
             trust: false,
+            hosts: HostAccess::OfSettings,
             keeping: Keeping::On,
             built_in: BuiltIn::Shown,
             tools: Vec::new(),

@@ -79,7 +79,7 @@ pub fn load(
     let mut found = Found::of(&project, &trusted, on_untrusted).without(left_out);
     // Plan mode changes nothing, not even what is trusted.
     let asks = matches!(on_untrusted, OnUntrusted::Ask | OnUntrusted::AskAboutWords);
-    let may_ask = asks && options.notices.can_ask() && !options.yes && options.mode != Mode::Plan;
+    let may_ask = asks && options.notices.can_ask() && options.yes.is_none() && options.mode != Mode::Plan;
     if may_ask && found.has_untrusted() {
         // What is trusted is what lay there when it was asked; about what cannot be, nobody is.
         let (as_asked, left_out) = vouched_for(&project, &store)?;

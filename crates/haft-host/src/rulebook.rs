@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use haft_config::file::Mistake;
 use haft_config::rules::{self, FiledRule, Mistakes};
@@ -12,6 +13,7 @@ use haft_policy::rules::draft::Known;
 use haft_policy::rules::examples::Reader;
 use haft_policy::rules::paths::Roots;
 
+use crate::hosts::HostsOfSettings;
 use crate::notices::Notices;
 
 /// The rules that people have written.
@@ -25,6 +27,8 @@ pub struct Rulebook {
     pub named: BTreeSet<PathBuf>,
     /// What holds besides, because of where calls run.
     pub besides: Vec<Rule>,
+    /// The hosts of the settings.
+    pub hosts: Option<Arc<HostsOfSettings>>,
 }
 
 impl Rulebook {
@@ -47,7 +51,7 @@ impl Rulebook {
                 tightening
             }
         };
-        Ok(Self { own, project, named: BTreeSet::new(), besides: Vec::new() })
+        Ok(Self { own, project, ..Self::default() })
     }
 
     /// Reads what can be read of both files, for commands that must work with broken settings too; returns the mistakes.
@@ -72,7 +76,11 @@ impl Rulebook {
     pub fn policy(&self) -> Policy {
         let written = self.own.iter().chain(&self.project);
         let rules = written.map(|filed| filed.written.rule.clone()).chain(self.besides.iter().cloned());
-        Policy::default().with_rules(rules).protecting(self.named.iter().cloned())
+        let policy = Policy::default().with_rules(rules).protecting(self.named.iter().cloned());
+        match &self.hosts {
+            Some(hosts) => policy.with_hosts(hosts.clone()),
+            None => policy,
+        }
     }
 }
 

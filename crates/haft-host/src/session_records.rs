@@ -9,6 +9,7 @@ use haft_agent::history::Past;
 use haft_agent::instructions::{BasePrompt, Instructions, Manner, Words};
 use haft_agent::record::Record;
 use haft_config::model::{ModelSection, WireName};
+use haft_contract::error::AdvanceYes;
 #[cfg(feature = "model")]
 use haft_model::client::Endpoint;
 use haft_model::conversation::{Answer, Call, Message, Usage};
@@ -268,8 +269,11 @@ pub fn instructions(host: &Host) -> anyhow::Result<Instructions> {
     let manner = match options.mode {
         Mode::Plan => Manner::Plan,
         Mode::Try => Manner::Try,
-        Mode::Normal if options.yes => Manner::Yolo,
-        Mode::Normal => Manner::Normal,
+        Mode::Normal => match options.yes {
+            Some(AdvanceYes::ToAll) => Manner::Yolo,
+            Some(AdvanceYes::ToUndoable) => Manner::YesToUndoable,
+            None => Manner::Normal,
+        },
     };
     Ok(Instructions {
         base: BasePrompt::Coding,

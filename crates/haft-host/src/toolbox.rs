@@ -9,6 +9,7 @@ use haft_config::profile::Profile;
 use haft_contract::BoxFuture;
 use haft_contract::call::{RawArguments, ToolCall};
 use haft_contract::dialect::Dialect;
+use haft_contract::error::AdvanceYes;
 use haft_contract::result::ToolResult;
 use haft_contract::spec::Spec;
 use haft_contract::tool::{AnyTool, Tool, Typed};
@@ -195,10 +196,19 @@ impl ToolboxBuilder {
         self
     }
 
-    /// Answers ordinary questions with yes; dangerous ones still go to the approver.
+    /// Answers ordinary questions about what undo can take back with yes, and refuses the other ordinary ones; dangerous
+    /// ones still go to the approver.
+    #[must_use]
+    pub fn yes_to_undoable(mut self) -> Self {
+        self.options.yes = Some(AdvanceYes::ToUndoable);
+        self
+    }
+
+    /// Answers all ordinary questions with yes, also those about other hosts, publishing, and commands that undo does not
+    /// cover; dangerous ones still go to the approver.
     #[must_use]
     pub fn yes_to_ordinary(mut self) -> Self {
-        self.options.yes = true;
+        self.options.yes = Some(AdvanceYes::ToAll);
         self
     }
 
@@ -253,7 +263,7 @@ impl ToolboxBuilder {
         let Self { options, approver, name } = self;
         let host = open_on_a_thread(&options)?;
         let base = approver.unwrap_or_else(|| Box::new(nobody()));
-        let approver = if options.yes { Box::new(YesToOrdinary::or_ask(base)) } else { base };
+        let approver = YesToOrdinary::given(options.yes, base);
         let session = host.session(name.as_deref().unwrap_or("library"), approver);
         Ok(Toolbox { host: Arc::new(host), session })
     }

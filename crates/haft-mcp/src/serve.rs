@@ -20,6 +20,8 @@ use crate::transport::Pipes;
 
 /// How long calls have to end when they are stopped.
 const LAST_CALLS: Duration = Duration::from_millis(600);
+/// How long it may take to bring in what background jobs have changed. The jobs themselves end at once.
+const LAST_JOBS: Duration = Duration::from_secs(5);
 /// How long the last messages have to be written.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
@@ -37,7 +39,7 @@ pub async fn serve(
     let (outbox, written) = Outbox::open(output, ended.clone())?;
     let in_flight = Arc::new(InFlight::default());
     let server = Server::new((options, workspace), (asking, outbox.clone(), ended.clone()));
-    let notes = server.notes.clone();
+    let (notes, opened) = (server.notes.clone(), server.opened());
     let pipes = Pipes {
         lines: Lines::of(input),
         outbox,
@@ -56,6 +58,9 @@ pub async fn serve(
         // However it ended, there is nothing more to serve.
         _ = running.waiting() => {}
         () = too_late => {}
+    }
+    if let Some(toolbox) = opened.get() {
+        let _ = tokio::time::timeout(LAST_JOBS, toolbox.session().end_jobs()).await;
     }
     let _ = tokio::time::timeout(LAST_WORDS, written).await;
     let _ = tokio::time::timeout(LAST_WORDS, tokio::task::spawn_blocking(move || notes.write_down())).await;

@@ -38,7 +38,7 @@ pub(crate) struct Server {
     options: Options,
     /// Whether the client names the workspace.
     takes_roots: bool,
-    opened: OnceCell<Toolbox>,
+    opened: Arc<OnceCell<Toolbox>>,
     pub(crate) asking: Asking,
     pub(crate) outbox: Outbox,
     pub(crate) ended: CancellationToken,
@@ -62,7 +62,7 @@ impl Server {
         Self {
             options,
             takes_roots,
-            opened: OnceCell::new_with(opened),
+            opened: Arc::new(OnceCell::new_with(opened)),
             asking,
             outbox,
             ended,
@@ -72,6 +72,11 @@ impl Server {
             notes: Notes::default(),
             calls: AtomicU64::new(0),
         }
+    }
+
+    /// Returns where the tools are once the workspace is open.
+    pub(crate) fn opened(&self) -> Arc<OnceCell<Toolbox>> {
+        self.opened.clone()
     }
 
     /// Returns the tools, which are got ready by now.

@@ -7,7 +7,7 @@ use haft_host::host::Host;
 use haft_host::options::Options;
 use haft_host::project_files::OnUntrusted;
 use haft_host::toolbox::Toolbox;
-use haft_runtime::approval::{Approver, YesToOrdinary};
+use haft_runtime::approval::YesToOrdinary;
 use haft_runtime::session::Readers;
 
 use crate::asking::Asking;
@@ -22,10 +22,7 @@ pub fn open(options: &Options, asking: &Asking, root: Option<&Path>) -> Result<T
     let folder = root.map(Path::to_owned).or_else(|| options.folder.clone());
     let options = Options { folder, ..options.clone() };
     let host = Host::open_for(&options, OnUntrusted::Report).map_err(|error| format!("{error:#}"))?;
-    let approver: Box<dyn Approver> = match options.yes {
-        true => Box::new(YesToOrdinary::or_ask(asking.clone())),
-        false => Box::new(asking.clone()),
-    };
+    let approver = YesToOrdinary::given(options.yes, Box::new(asking.clone()));
     // Agents of one client share the server, and do not see what another one has read.
     let session = host.session("mcp", approver).with_readers(Readers::Several);
     Ok(Toolbox::of(Arc::new(host), session))

@@ -26,7 +26,7 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
 }
 
 /// Returns the address of the older kind that stands in one of the newer kind: mapped, compatible, translated, tunnelled.
-fn inner(address: Ipv6Addr) -> Option<Ipv4Addr> {
+pub(crate) fn inner(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let s = address.segments();
     let of = |high: u16, low: u16| Some(Ipv4Addr::from((u32::from(high) << 16) | u32::from(low)));
     match s {

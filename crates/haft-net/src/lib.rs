@@ -8,6 +8,8 @@
 //! or a server of tools, and with the feature `otel` `Collector` reaches a collector of spans. No other crate has an HTTP
 //! client: a crate that reaches the network receives one of these.
 //!
+//! [`supervisor`] is the way of commands to the network: it knows their connections by name and asks about each.
+//!
 //! Not here: deciding whether, and what a request is for.
 
 mod address;
@@ -19,7 +21,13 @@ mod door;
 mod failing;
 mod method;
 mod names;
+#[cfg(test)]
+#[path = "../../haft-testkit/src/require.rs"]
+mod require;
 mod send_error;
+mod session_network;
+#[expect(clippy::disallowed_types, reason = "this is the crate that the network is reached through")]
+pub mod supervisor;
 
 pub use address::Address;
 pub use client::{Headers, HttpClient, Incoming, Outgoing};
@@ -27,3 +35,4 @@ pub use client::{Headers, HttpClient, Incoming, Outgoing};
 pub use collector::{Collector, Trouble};
 pub use door::HttpDoor;
 pub use send_error::{Hop, SendError};
+pub use session_network::{HostRules, NetworkOfSession};

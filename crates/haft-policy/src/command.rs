@@ -60,6 +60,12 @@ pub trait Locate {
     /// Locates an absolute path. It need not exist.
     fn locate(&self, path: &str) -> Located;
 
+    /// Returns where a folder really is, by its absolute path: links are followed, wherever they lead. Nothing where only
+    /// the target says it.
+    fn real_path(&self, _folder: &str) -> Option<String> {
+        None
+    }
+
     /// Returns the names in a folder of the workspace, by its absolute path; those that are there, and not all of very many.
     fn names_in(&self, _folder: &str) -> Vec<String> {
         Vec::new()

@@ -217,6 +217,14 @@ impl fmt::Display for GrantScope {
 }
 
 impl GrantScope {
+    /// Returns its sentence where commands reach hosts by name, and so no host but those that are allowed.
+    pub fn by_name(&self) -> String {
+        match self {
+            GrantScope::Command { .. } => self.to_string(),
+            _ => self.without_text(),
+        }
+    }
+
     /// Returns its sentence for whoever has the text of the command before them.
     pub fn without_text(&self) -> String {
         let mut words = String::new();

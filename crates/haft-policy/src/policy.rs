@@ -1,16 +1,18 @@
 //! The judge: all rules over all effects of a call, the strictest wins.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use haft_contract::effect::{Does, Effect};
+use haft_contract::effect::{Change, Does, Effect, Step};
 use haft_contract::process::Settle;
 
 use crate::containment::Containment;
 use crate::decision::{Class, Decision, Ruling};
 use crate::grant::GrantScope;
+use crate::hosts::{HostSettings, host_of};
 use crate::named::NamedFiles;
 use crate::rule::{EffectSort, Rule, defaults};
-use crate::zone::Zone;
+use crate::zone::{Zone, temporary_folder_of};
 
 /// All rules that hold.
 #[derive(Clone, Debug)]
@@ -21,6 +23,8 @@ pub struct Policy {
     rules: Vec<Rule>,
     /// Files of the workspace that trusted code names.
     named: NamedFiles,
+    /// What the settings say of hosts.
+    hosts: Option<Arc<dyn HostSettings>>,
 }
 
 /// Whether changes are possible at all.
@@ -54,12 +58,42 @@ pub struct Situation<'a> {
     pub grants: &'a [GrantScope],
     /// Whether commands are contained here.
     pub contained: Containment,
+    /// Whether commands reach hosts by name, and each connection is judged when it is made.
+    pub by_name: bool,
+    /// The home, where what commands see there is the session's own, as their folders for temporary files are.
+    pub own_home: Option<&'a Path>,
 }
 
 impl Situation<'_> {
     /// Returns the situation of a call with these effects.
     fn of_call(self, effects: &[Effect]) -> Self {
-        Self { contained: self.contained.of_call(effects), ..self }
+        let contained = if self.by_name { self.contained } else { self.contained.of_call(effects) };
+        Self { contained, ..self }
+    }
+
+    /// Returns which folder of the session a part of a command reads or changes, if it is one; as commands name it.
+    ///
+    /// What is removed from the home, and names in it that are secret or make programs run, are judged by their words: in
+    /// another place they would mean the user's.
+    fn own_folder(self, effect: &Effect, sort: EffectSort) -> Option<&'static str> {
+        let home = self.own_home.filter(|_| self.contained < Containment::WithoutSandbox)?;
+        let Effect::Step(step) = effect else { return None };
+        let (target, is_read) = match &step.does {
+            Does::Read(target) | Does::List(target) => (target, true),
+            Does::Change(target, Change::Create | Change::Replace) => (target, false),
+            Does::Change(target, Change::Remove) if sort == EffectSort::CommandChangesTemporary => (target, false),
+            _ => return None,
+        };
+        let path = target.place().path();
+        match (Zone::of(target), sort) {
+            (Zone::Temporary, EffectSort::CommandChangesTemporary) => temporary_folder_of(path),
+            (Zone::Elsewhere, EffectSort::CommandReadsElsewhere | EffectSort::CommandChangesOutside) => {
+                let below = path.strip_prefix("~").or_else(|_| path.strip_prefix(home)).ok()?;
+                let is_known = !below.to_string_lossy().contains('*');
+                (is_known && (is_read || below.components().next().is_some())).then_some("home")
+            }
+            _ => None,
+        }
     }
 }
 
@@ -71,7 +105,7 @@ impl From<Mode> for Situation<'_> {
 
 impl Default for Policy {
     fn default() -> Self {
-        Self { defaults: defaults(), rules: Vec::new(), named: NamedFiles::default() }
+        Self { defaults: defaults(), rules: Vec::new(), named: NamedFiles::default(), hosts: None }
     }
 }
 
@@ -87,6 +121,17 @@ impl Policy {
     pub fn protecting(mut self, files: impl IntoIterator<Item = PathBuf>) -> Self {
         self.named.extend(files);
         self
+    }
+
+    /// Lets the settings speak about hosts, as rules do: what they allow answers an ordinary question, what they deny wins.
+    pub fn with_hosts(mut self, hosts: Arc<dyn HostSettings>) -> Self {
+        self.hosts = Some(hosts);
+        self
+    }
+
+    /// Returns what the settings say of hosts.
+    pub fn hosts(&self) -> Option<&Arc<dyn HostSettings>> {
+        self.hosts.as_ref()
     }
 
     /// Judges the name of a tool, known or not.
@@ -137,7 +182,7 @@ impl Policy {
         // A command that is told has its folder in its parts.
         let told = |effect| matches!(effect, &Effect::Run(_)).then(|| first_step(effects)).flatten().unwrap_or(effect);
         let open: Vec<&Effect> = open.into_iter().map(|(effect, _)| told(effect)).collect();
-        let contained = situation.contained.of_call(effects);
+        let contained = situation.of_call(effects).contained;
         let mut offers = GrantScope::offered_for(&open, contained);
         offers.retain(|scope| self.would_allow(scope, (tool, effects), situation));
         offers
@@ -166,8 +211,8 @@ impl Policy {
     }
 
     fn judge_effect(&self, tool: &str, (effect, all): (&Effect, &[Effect]), situation: Situation<'_>) -> Ruling {
-        let Situation { mode, grants, contained } = situation;
-        let judged = self.judge_by_rules(tool, (effect, all), contained);
+        let Situation { mode, grants, contained, .. } = situation;
+        let judged = self.judge_by_rules(tool, (effect, all), situation);
         if is_too_much_for(mode, effect) {
             return judged.stricter(nothing_is_kept(mode, effect));
         }
@@ -177,9 +222,17 @@ impl Policy {
         if judged.is_ordinary_question() && needs_no_yes() { judged.granted() } else { judged }
     }
 
+    /// Returns what the settings say of the host of an effect.
+    fn by_settings(&self, effect: &Effect) -> Option<Ruling> {
+        let (hosts, host) = (self.hosts.as_ref()?, host_of(effect)?);
+        let at_some_port = || hosts.at_some_port(host).filter(|_| matches!(effect, Effect::Step(_)));
+        hosts.opinion(host).or_else(at_some_port).map(Ruling::from)
+    }
+
     /// Judges by all rules: the default ones first, then those that make it stricter, then, where an ordinary question
     /// of a default rule is left, those that allow.
-    fn judge_by_rules(&self, tool: &str, (effect, all): (&Effect, &[Effect]), contained: Containment) -> Ruling {
+    fn judge_by_rules(&self, tool: &str, (effect, all): (&Effect, &[Effect]), situation: Situation<'_>) -> Ruling {
+        let Situation { contained, by_name, .. } = situation;
         // Finding the sort looks at paths, so it is done once for all rules.
         let sort = self.named.sort_of(effect);
         let opinions = |rules: &'_ [Rule]| -> Vec<Ruling> {
@@ -187,14 +240,24 @@ impl Policy {
         };
         let by_default = opinions(&self.defaults).into_iter().reduce(Ruling::stricter);
         let mut by_default = by_default.unwrap_or_else(|| no_rule_knows(effect));
+        if let Some(folder) = situation.own_folder(effect, sort) {
+            by_default = of_session(effect, folder);
+        }
         if rests_on_containment(effect, sort, contained) {
             by_default = by_default.stricter(not_contained(effect, contained));
         }
+        // Which hosts it means is known when it connects, and is judged then. The machine itself is the sandbox.
+        if by_name && by_default.is_ordinary_question() && (is_connection_without_host(effect) || stays_here(effect)) {
+            by_default = by_default.granted();
+        }
         by_default.reason.push_str(self.named.why(effect).unwrap_or_default());
-        let (allowing, others): (Vec<Ruling>, Vec<Ruling>) =
-            opinions(&self.rules).into_iter().partition(|ruling| ruling.decision == Decision::Allow);
-        let is_answerable =
-            by_default.is_ordinary_question() && sort.is_answerable() && !gets_network_of_another(effect, all);
+        let (allowing, others): (Vec<Ruling>, Vec<Ruling>) = opinions(&self.rules)
+            .into_iter()
+            .chain(self.by_settings(effect))
+            .partition(|ruling| ruling.decision == Decision::Allow);
+        let is_answerable = by_default.is_ordinary_question()
+            && sort.is_answerable()
+            && (by_name || !gets_network_of_another(effect, all));
         match (others.into_iter().reduce(Ruling::stricter), allowing.into_iter().next()) {
             // Somebody's own words go before ours.
             (Some(added), _) => added.stricter(by_default),
@@ -212,6 +275,25 @@ fn rests_on_containment(effect: &Effect, sort: EffectSort, contained: Containmen
         (EffectSort::CommandCreatesInside, _) => true,
         (EffectSort::CommandReadsSystem, Containment::WithoutSandbox) => looks_at_temporary(effect),
         _ => false,
+    }
+}
+
+fn is_connection_without_host(effect: &Effect) -> bool {
+    matches!(effect, Effect::Step(Step { does: Does::Connect(None), .. }))
+}
+
+fn stays_here(effect: &Effect) -> bool {
+    matches!(effect, Effect::Step(step) if step.does.stays_here())
+}
+
+/// What a command does in folders that only this session has changes nothing of the user's.
+fn of_session(effect: &Effect, folder: &str) -> Ruling {
+    Ruling {
+        decision: Decision::Allow,
+        class: Class::Ordinary,
+        rule: "folders of the session".to_owned(),
+        reason: format!("It would {effect}, in the session's own {folder}."),
+        instead: String::new(),
     }
 }
 

@@ -182,7 +182,7 @@ impl EffectSort {
             Does::Change(target, change) => Self::of_command_changing(target, *change),
             Does::ChangeUnknown(_) => EffectSort::CommandChangesUnknown,
             Does::Connect(_) => EffectSort::CommandConnects,
-            Does::Publish(_) => EffectSort::CommandPublishes,
+            Does::Publish(_) | Does::Serve(_) | Does::SendHere(_) => EffectSort::CommandPublishes,
             Does::Code(_) => EffectSort::CommandRunsCode,
             Does::Program(_) => EffectSort::CommandRunsUnknownProgram,
             Does::Unknown(_) => EffectSort::CommandNotUnderstood,

@@ -121,7 +121,7 @@ impl Sketch {
         let is_one_line = !example.is_empty() && !example.contains('\n');
         let (program, breadth) = match &step.does {
             // What leaves the machine is allowed as it was asked about, and to nowhere else.
-            Does::Publish(_) => (exactly(&step.words)?, Breadth::AsAsked),
+            Does::Publish(_) | Does::Serve(_) | Does::SendHere(_) => (exactly(&step.words)?, Breadth::AsAsked),
             _ => program(&step.words)?,
         };
         let is_narrow = breadth == Breadth::AsAsked || path.is_some() || host.is_some();

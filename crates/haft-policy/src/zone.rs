@@ -19,7 +19,7 @@ pub enum Zone {
     Protected,
     /// A device into which one can write what one likes, such as `/dev/null`.
     Sink,
-    /// A folder for passing things, private to each command.
+    /// A folder for passing things, private to each session.
     Temporary,
     /// Folders of the system that commands see, read-only.
     System,
@@ -136,6 +136,11 @@ fn is_host_key(path: &Path) -> bool {
 /// Returns whether a path outside is a folder for temporary files, or in one.
 pub(crate) fn is_temporary(path: &Path) -> bool {
     TEMPORARY.iter().any(|folder| path.starts_with(folder))
+}
+
+/// Returns the folder for temporary files that a path is in.
+pub(crate) fn temporary_folder_of(path: &Path) -> Option<&'static str> {
+    TEMPORARY.iter().copied().find(|folder| path.starts_with(folder))
 }
 
 /// Returns whether a path is a folder for temporary files itself.

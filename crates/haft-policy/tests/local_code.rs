@@ -4,14 +4,14 @@
 //! tried in the folder itself, in a folder below, and with the files made by the same command.
 
 use haft_policy::command::examples::{decision, decision_beside};
-use haft_policy::decision::Decision::{self, Allow, Ask};
+use haft_policy::decision::Decision::{self, Allow, Ask, Deny};
 
 /// A command, and files each of which makes it run code, in its folder or in one above.
 const CHOSEN: &[(&str, &[&str])] = &[
     ("cargo --version", &["rust-toolchain.toml", "rust-toolchain"]),
     ("cargo version", &["rust-toolchain.toml", "rust-toolchain"]),
     ("cargo --list", &["rust-toolchain.toml"]),
-    ("cargo tree", &["rust-toolchain.toml", ".cargo/config.toml", ".cargo/config"]),
+    ("cargo tree --frozen", &["rust-toolchain.toml", ".cargo/config.toml", ".cargo/config"]),
     ("cargo metadata --no-deps", &["rust-toolchain", ".cargo/config.toml"]),
     ("cargo fmt --check", &["rust-toolchain.toml", ".cargo/config.toml"]),
     ("cargo clean -n", &["rust-toolchain.toml", ".cargo/config.toml"]),
@@ -20,11 +20,24 @@ const CHOSEN: &[(&str, &[&str])] = &[
     ("rustc --explain E0382", &["rust-toolchain.toml"]),
     ("rustfmt --check src/main.rs", &["rust-toolchain.toml"]),
     ("rustup show", &["rust-toolchain.toml"]),
+    ("rust-analyzer --version", &["rust-toolchain.toml", "rust-toolchain"]),
+    ("rls --version", &["rust-toolchain.toml"]),
+    ("rust-gdb --version", &["rust-toolchain.toml"]),
+    ("rust-lldb --version", &["rust-toolchain.toml"]),
+    ("rust-gdbgui --version", &["rust-toolchain.toml"]),
+    ("cargo-clippy --version", &["rust-toolchain.toml"]),
+    ("cargo-fmt --version", &["rust-toolchain.toml"]),
+    ("cargo-miri --version", &["rust-toolchain.toml"]),
+    ("clippy-driver --version", &["rust-toolchain.toml"]),
+    ("rustdoc --version", &["rust-toolchain.toml"]),
     ("yarn --version", &[".yarnrc.yml", ".yarnrc", ".corepack.env"]),
     ("yarn -v", &[".yarnrc.yml", ".yarnrc"]),
     ("yarn why react", &[".yarnrc.yml"]),
-    ("pnpm --version", &[".pnpmfile.cjs", "pnpm-workspace.yaml", ".corepack.env"]),
-    ("pnpm ls", &[".pnpmfile.cjs", ".pnpmfile.mjs"]),
+    ("pnpm --version", &[".npmrc", ".pnpmfile.cjs", "pnpm-workspace.yaml", ".corepack.env"]),
+    ("pnpm ls", &[".npmrc", ".pnpmfile.cjs", ".pnpmfile.mjs"]),
+    ("pnpm why react", &[".npmrc", "pnpm-workspace.yml"]),
+    ("pnpm licenses list", &[".npmrc"]),
+    ("yarn list", &[".yarnrc", ".pnp.cjs"]),
     ("mvn -v", &[".mvn/jvm.config", ".mvn/extensions.xml", ".mvn/maven.config"]),
     ("mvn --version", &[".mvn/jvm.config"]),
     ("sbt --version", &[".sbtopts", ".jvmopts"]),
@@ -40,7 +53,7 @@ const CHOSEN: &[(&str, &[&str])] = &[
     ("composer show", &["vendor/composer/installed.json"]),
     ("poetry show --tree", &[".poetry/plugins/a.py", ".venv/bin/python"]),
     ("uv pip list", &[".venv/bin/python"]),
-    ("uv tree", &[".venv/bin/python"]),
+    ("uv tree --frozen", &[".venv/bin/python"]),
     ("ast-grep run -p x", &["sgconfig.yml", "sgconfig.yaml"]),
     ("ctags -R -f new-tags src", &[".ctags", ".ctags.d/a.ctags", "ctags.d/a.ctags"]),
     ("clang-tidy src/a.c", &[".clang-tidy", "compile_commands.json"]),
@@ -109,9 +122,17 @@ fn a_command_that_follows_files_of_the_workspace_is_asked_about_where_they_are()
 
 #[test]
 fn a_file_that_the_same_command_makes_counts() {
+    for (file, command) in [
+        (".mill-version", "mill --version"),
+        (".bazelversion", "bazel --version"),
+        ("global.json", "dotnet --version"),
+        ("pnpm-workspace.yaml", "pnpm ls"),
+    ] {
+        check(Ask, &[], &format!("echo x > {file}; {command}"));
+        check(Ask, &[], &format!("mkdir evil && cd evil && echo x > {file} && {command}"));
+    }
     for command in ["cargo --version", "rustc -vV", "rustup show"] {
-        check(Ask, &[], &format!("echo x > rust-toolchain.toml; {command}"));
-        check(Ask, &[], &format!("mkdir evil && cd evil && echo x > rust-toolchain.toml && {command}"));
+        check(Deny, &[], &format!("echo x > rust-toolchain.toml; {command}"));
     }
     check(Ask, &[], "echo x > argparse.py; python3 -m json.tool a.json");
     check(Ask, &[], "cp a.txt json.py && python3 -m json.tool a.json");
@@ -154,7 +175,7 @@ fn a_module_of_python_that_a_file_shadows_is_code() {
         check(Ask, &["evil/json.py"], &format!("cd evil; {command}"));
         check(Allow, &["json.py"], &format!("cd src; {command}"));
     }
-    for module in ["tabnanny", "ast", "tokenize", "calendar", "sysconfig", "platform", "site", "dis", "py_compile"] {
+    for module in ["tabnanny", "ast", "tokenize", "calendar", "sysconfig", "platform", "site", "dis"] {
         check(Ask, &[&format!("{module}.py")], &format!("python3 -m {module} a.py"));
         check(Ask, &[&format!("{module}/a.py")], &format!("python3 -m {module} a.py"));
     }

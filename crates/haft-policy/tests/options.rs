@@ -1059,8 +1059,260 @@ gh config clear-cache
 gh alias import x
 "#;
 
+/// Programs that load, fetch or include what a file of the workspace names, though they only seem to look.
+const LOADS_FETCHES_OR_INCLUDES: &str = r#"
+ldd ./a.out
+ldd a.out
+ldd -v build/x.so
+ldd -r -- ./a.out
+ldd /bin/ls ./a.out
+ldd /usr/../home/x/a.out
+ldd /tmp/a.out
+lddtree ./a.out
+cargo metadata
+cargo metadata --format-version 1
+cargo metadata --locked
+cargo metadata --offline
+cargo tree
+cargo tree -i serde
+cargo tree --offline
+cargo tree --locked
+cargo tree --locked --target all
+cargo license
+go list ./...
+go list -m all
+go list -m -json example.org/a
+go list -deps ./...
+go list -f '{{.Dir}}' example.org/a
+go mod graph
+go mod why example.org/a
+go mod verify
+uv tree
+uv tree --locked
+uv export
+uv export --locked
+hatch version
+hatch project metadata
+pixi list
+pixi tree
+composer diagnose
+python3 -m py_compile a.py
+python3 -m compileall .
+python3 -m compileall -q src
+python -m py_compile src/a.py
+xmllint --noent a.xml
+xmllint -noent a.xml
+xmllint --noout --noent a.xml
+xmllint --xinclude a.xml
+xmllint --loaddtd a.xml
+xmllint --dtdattr a.xml
+xmllint --valid a.xml
+xmllint --postvalid a.xml
+xmllint --path x --loaddtd a.xml
+xmllint --catalogs a.xml
+xmllint --nocatalogs --noent a.xml
+xmllint --testIO a.xml
+xmllint --auto
+xmllint --load-trace a.xml
+xmllint --output README.md a.xml
+xmllint -output README.md a.xml
+xmllint -o README.md a.xml
+xmllint --format --output=README.md a.xml
+xmllint http://x.example/a.xml
+xmllint ftp://x.example/a.xml
+xmllint --schema http://x.example/a.xsd a.xml
+xmllint --relaxng http://x.example/a.rng a.xml
+xmllint --dtdvalid http://x.example/a.dtd a.xml
+xmllint --dtdvalidfpi x a.xml
+xmlstarlet sel -t -v 'document(".env")' a.xml
+xmlstarlet sel -t -c 'document("b.xml")' a.xml
+xmlstarlet tr a.xsl a.xml
+xmlstarlet ed -L -d //a a.xml
+xmlstarlet fo --dropdtd --noindent -o a.xml
+xmlstarlet val --net a.xml
+xmlstarlet val -s http://x.example/a.xsd a.xml
+xml tr a.xsl a.xml
+xsltproc --nonet --nowrite a.xsl a.xml
+awk -o '{ print }' a.txt
+awk -p '{ print }' a.txt
+awk -d '{ print }' a.txt
+gawk -no '{ print }' a.txt
+gawk -oREADME.md '{ print }' a.txt
+gawk --profile '{ print }' a.txt
+gawk --pretty-print '{ print }' a.txt
+gawk --pretty '{ print }' a.txt
+gawk --dump-variables '{ print }' a.txt
+gawk --dump-var '{ print }' a.txt
+gawk --dump-variables=README.md '{ print }' a.txt
+objdump -S a.o
+objdump -dS a.o
+objdump --source a.o
+objdump --source-comment='# ' a.o
+openssl req -config x -noout
+openssl req -noout -text -config x -in a.csr
+tldr --update
+tldr -u
+cheat -e tar
+cheat --edit tar
+cheat --rm tar
+cheat --init
+lolcat .env
+fortune .env
+yarn root
+yarn ls
+bun list
+bun bin
+bun licenses
+bun config list
+bun why react
+hatch list
+rye about
+pixi version
+npm get //r.example/:_authToken
+pnpm config get //r.example/:_authToken
+yarn config get npmAuthToken
+git config --get http.extraheader
+git config --get http.extraHeader
+git config --get-all http.https://x.example/.extraheader
+git config get http.extraheader
+git config http.extraheader
+git config --get sendemail.smtpPass
+git config imap.pass
+git config --get github.token
+git config get --all user.password
+git config --get-urlmatch http.extraheader https://x.example
+git config --get-regexp extraheader
+git config --get-regexp 'http\..*\.extraheader'
+git config --get-regexp token
+gh config get oauth_token
+gh config get -h x.example oauth_token
+hg config
+hg showconfig auth
+pip config list
+pip config get global.index-url
+conda config --show
+poetry config --list
+composer config --list
+"#;
+
+/// Options that a program takes beside those in its help, folders that it works in, and what it prints of variables.
+const HIDDEN_OPTIONS_AND_FOLDERS: &str = r#"
+find . -execdir git status \;
+find . -name x -execdir cargo --version \;
+find src -execdir yarn --version \;
+find . -okdir git log \;
+find . -name x -execdir cat ../../.env \;
+find . -execdir cat .env \;
+find . -execdir ./x \;
+find . -execdir python3 -m json.tool {} \;
+git rev-list --output=x HEAD
+git rev-list --outpu=x HEAD
+git rev-list --output x HEAD
+git blame --output=x a.txt
+git annotate --output=x a.txt
+git cherry --output=x
+git fast-export --output=x HEAD
+git bundle create new.bundle --output=x HEAD
+git rev-list --frobnicate HEAD
+git status --frobnicate
+git blame --ext-diff a.txt
+git --work-tree=/etc status
+git --work-tree=/etc diff
+git --work-tree /proc/self status
+git --work-tree=/proc/self diff
+git --work-tree=../other status
+git bugreport
+git diagnose
+jq '$ ENV' a.txt
+jq '$	ENV.HOME' a.txt
+jq '$__loc__' a.txt
+npm config get registry
+npm config list
+npm config ls -l
+npm c get x
+npm get registry
+pnpm config get registry
+yarn config list
+npm_config_logs_dir=x npm ls
+NPM_CONFIG_LOGS_DIR=x npm ls
+npm_config_cache=x npm ls
+mktemp ../x.XXXX
+mktemp ~/x.XXXX
+mktemp .git/hooks/XXXX
+mktemp /etc/x.XXX
+fd -xrm
+fd x -xrm
+fd -Hx rm
+fd -X=rm
+fd x -x git -C .. status
+fd . --base-directory .. -x cat a.txt
+fd . --base-directory=../o
+fd . -C ../o -x cat a.txt
+n=$(grep -c x a.txt 2>&1); echo $((n))
+n=$(grep -c x a.txt 2>&1); head -n $n a.txt
+n=$(wc -l < a.txt 2>&1); echo $((n))
+n=$(grep -c x a.txt |& cat); echo $((n))
+n=$(grep -c x a.txt &>/dev/stdout); echo $((n))
+n=$(grep -c x a.txt 2>/dev/stdout); echo $((n))
+n=$({ grep -c x a.txt; } 2>&1); echo $((n))
+exec 2>&1; n=$(grep -c x a.txt); echo $((n))
+[ "$GITHUB_TOKEN" -eq 1 ]
+[ 1 -lt "$GITHUB_TOKEN" ]
+test "$GITHUB_TOKEN" -gt 1
+[ -t "$GITHUB_TOKEN" ]
+[ x "$GITHUB_TOKEN" y ]
+echo $SSHPASS
+echo $MY_TOKEN
+echo "$HTTP_PROXY"
+echo $https_proxy
+echo $PIP_INDEX_URL
+echo ${PIP_EXTRA_INDEX_URL:-none}
+cat =(ls)
+cat *(e:'rm x':)
+ls **/*(.e['x'])
+ls *(+f)
+ls *(eXlsX)
+echo ?(N) *(e{ls})
+"#;
+
 /// What people and models do all day.
 const EVERYDAY: &str = r#"
+find . -name '*.rs' -execdir wc -l {} +
+find . -execdir cat {} \;
+git rev-list --count HEAD
+git rev-list -n 5 --first-parent HEAD
+git log --oneline -n 5 --graph --stat --no-merges --since=yesterday
+git log -p -2 -w --ignore-blank-lines --no-ext-diff
+git diff --cached --name-only --diff-filter=ACM
+git show --stat --format=fuller HEAD
+git blame -w -C -M --line-porcelain a.txt
+git status -sb --porcelain=v2 --untracked-files=all
+git branch -avv --sort=-committerdate --format='%(refname)'
+git tag -l --sort=-v:refname
+git diff -M50%
+git diff -C50% --stat
+git diff -I'^#'
+git show -M90%
+git log -M50% --stat
+git shortlog -w80,4,6
+git ls-files -mo --exclude-standard
+git status -uno
+git stash show -p -M50%
+git range-diff -M50% a b c
+git ls-files '*.rs' | xargs grep -n todo_list
+make -C src --version
+mktemp src/new.XXXX
+fd -e rs -x wc -l {}
+fd -tf foo src
+fd . --base-directory=src
+n=$(grep -c x a.txt 2>/dev/null); echo $((n))
+ls 2>&1 | head -n 5
+[ -n "$GITHUB_TOKEN" ]
+[ "$GITHUB_TOKEN" = x ]
+[ -z "$HTTP_PROXY" ]
+[[ $x == +([0-9]) ]]
+case $x in @(a|b)) ls ;; esac
+ls !(a|b)
 ls
 ls -la
 ls -lah src
@@ -1257,11 +1509,11 @@ gzip -dc a.gz
 xz -dc a.xz | head
 zstd -dc a.zst | head
 cargo --version
-cargo tree
-cargo tree -i serde
-cargo tree -d
-cargo tree --depth 1 -e normal
-cargo tree -p serde --no-dedupe
+cargo tree --frozen
+cargo tree -i serde --offline --locked
+cargo tree --frozen -d
+cargo tree --frozen --depth 1 -e normal
+cargo tree --frozen -p serde --no-dedupe
 cargo metadata --format-version 1 --no-deps
 cargo metadata --format-version=1 --no-deps --offline
 cargo fmt --check
@@ -1280,7 +1532,6 @@ npm --version
 npm ls
 npm ls --depth=0
 npm ls --all --json
-npm config get registry
 npm run
 npx --version
 python3 --version
@@ -1292,12 +1543,13 @@ pip show requests
 pip freeze
 pip --version
 uv --version
-uv tree
+uv tree --frozen
 uv pip list
 go version
 go env
 go env GOPATH GOMODCACHE
-go list ./...
+go list -m
+go list -mod=vendor ./...
 go doc fmt.Println
 gofmt -l .
 gofmt -d main.go
@@ -1472,8 +1724,14 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 
 #[test]
 fn an_option_that_runs_writes_sends_or_reads_a_list_is_never_allowed() {
-    let tables =
-        [LANGUAGES_AND_VERSION_CONTROL, DOCUMENTS_AND_LISTS, ARCHIVES_AND_CHECKERS, PACKAGES_SYSTEM_AND_WRAPPERS];
+    let tables = [
+        LANGUAGES_AND_VERSION_CONTROL,
+        DOCUMENTS_AND_LISTS,
+        ARCHIVES_AND_CHECKERS,
+        PACKAGES_SYSTEM_AND_WRAPPERS,
+        LOADS_FETCHES_OR_INCLUDES,
+        HIDDEN_OPTIONS_AND_FOLDERS,
+    ];
     let commands: Vec<&str> = tables.iter().flat_map(|table| lines(table)).collect();
     let allowed: Vec<&&str> = commands.iter().filter(|command| decision(command) == Allow).collect();
 

@@ -1,14 +1,16 @@
 //! Asking somebody: the question, who answers it, and the answers there are.
 //!
-//! No reply means no. `--yes` is an approver around another one, for the ordinary class only.
+//! No reply means no. `--yes` and `--yes=all` are an approver around another one, for the ordinary class only.
 
 use std::ops::Range;
 
 use haft_contract::BoxFuture;
 use haft_contract::call::CallId;
+use haft_contract::error::AdvanceYes;
 use haft_contract::plan::Preview;
 use haft_policy::decision::{Class, Ruling};
 use haft_policy::grant::GrantScope;
+use haft_policy::hosts::HostSetting;
 use haft_policy::reach::Reach;
 use serde_json::Value;
 
@@ -41,10 +43,14 @@ pub struct ApprovalRequest {
     pub ruling: Ruling,
     /// How far the call reaches.
     pub reach: Reach,
+    /// Whether `haft undo` can take back everything that needs the yes.
+    pub can_be_undone: bool,
     /// What a yes for longer could cover, the narrowest first; empty when only "once" is offered.
     pub offers: Vec<Offer>,
     /// What could be put into `rules.toml` so that this is never asked again; text for a person.
     pub rule_to_paste: Option<String>,
+    /// The same for `config.toml`, where only hosts are asked about: the smallest setting that allows them.
+    pub setting_to_paste: Option<HostSetting>,
 }
 
 /// Something that needs a yes.
@@ -57,7 +63,7 @@ pub struct AskedEffect {
 }
 
 impl AskedEffect {
-    /// Returns whether a yes to it is never given for longer, and never by `--yes`.
+    /// Returns whether a yes to it is never given for longer, and never beforehand.
     pub fn is_dangerous(&self) -> bool {
         self.class == Class::Dangerous
     }
@@ -121,48 +127,76 @@ pub enum Verdict {
         /// What would have to be done, for the next step.
         how: String,
     },
+    /// No: the user said yes beforehand only to what `haft undo` can take back, and this is something else.
+    NotCovered,
 }
 
 /// Stands where nobody is.
 #[derive(Clone, Debug)]
 pub struct Nobody {
     how: String,
+    how_for_the_rest: Option<String>,
 }
 
 impl Nobody {
     /// Says how a call could be allowed all the same.
     pub fn there(how: impl Into<String>) -> Self {
-        Self { how: how.into() }
+        Self { how: how.into(), how_for_the_rest: None }
+    }
+
+    /// Says something else of calls that `haft undo` cannot take back.
+    pub fn or_if_not_undoable(self, how: impl Into<String>) -> Self {
+        Self { how_for_the_rest: Some(how.into()), ..self }
     }
 }
 
 impl Approver for Nobody {
     fn ask<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Verdict> {
-        // What `--yes` does not answer needs a person, and only the rule knows what to do without one.
+        // What no yes beforehand answers needs a person, and only the rule knows what to do without one.
         let how = match request.ruling.class {
-            Class::Ordinary => self.how.clone(),
+            Class::Ordinary if request.can_be_undone => self.how.clone(),
+            Class::Ordinary => self.how_for_the_rest.as_ref().unwrap_or(&self.how).clone(),
             Class::Dangerous => request.ruling.instead.clone(),
         };
         Box::pin(async { Verdict::NoAnswer { how } })
     }
 }
 
-/// Says yes to ordinary questions and passes the others on: `--yes`.
+/// Says yes to ordinary questions, all or those about what `haft undo` can take back, and passes dangerous ones on.
 pub struct YesToOrdinary<A> {
+    given: AdvanceYes,
     otherwise: A,
 }
 
 impl<A: Approver> YesToOrdinary<A> {
-    /// Passes dangerous questions on to this approver.
+    /// Says yes to every ordinary question: `--yes=all`. Passes dangerous ones on to this approver.
     pub fn or_ask(otherwise: A) -> Self {
-        Self { otherwise }
+        Self { given: AdvanceYes::ToAll, otherwise }
+    }
+
+    /// Says yes to ordinary questions about what `haft undo` can take back, and refuses the other ordinary ones: `--yes`.
+    /// Passes dangerous ones on to this approver.
+    pub fn if_undoable(otherwise: A) -> Self {
+        Self { given: AdvanceYes::ToUndoable, otherwise }
+    }
+}
+
+impl YesToOrdinary<Box<dyn Approver>> {
+    /// Puts the yes that the user gave beforehand around an approver, if there is one.
+    pub fn given(yes: Option<AdvanceYes>, otherwise: Box<dyn Approver>) -> Box<dyn Approver> {
+        match yes {
+            Some(given) => Box::new(Self { given, otherwise }),
+            None => otherwise,
+        }
     }
 }
 
 impl<A: Approver> Approver for YesToOrdinary<A> {
     fn ask<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Verdict> {
+        let is_covered = self.given == AdvanceYes::ToAll || request.can_be_undone;
         match request.ruling.class {
-            Class::Ordinary => Box::pin(async { Verdict::AllowOnce }),
+            Class::Ordinary if is_covered => Box::pin(async { Verdict::AllowOnce }),
+            Class::Ordinary => Box::pin(async { Verdict::NotCovered }),
             Class::Dangerous => self.otherwise.ask(request),
         }
     }

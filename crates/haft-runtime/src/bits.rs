@@ -7,6 +7,9 @@
 //!
 //! Not here: a question about them.
 
+use std::collections::BTreeSet;
+
+use haft_contract::connection::{HostOutcome, ReachedHost};
 use haft_contract::effect::{Does, Effect, Host, Step};
 use haft_contract::process::Level;
 use haft_policy::grant::GrantScope;
@@ -37,14 +40,30 @@ impl Bit {
 
     /// Returns the bits that a call with these effects sets, where these hosts were granted and this is around commands.
     pub(crate) fn set_by(effects: &[Effect], grants: &[GrantScope], around: Option<&Surroundings>) -> Vec<Bit> {
+        // Where each connection is known, what was reached counts, and not what was planned.
+        let is_known =
+            |effect: &Effect| matches!(effect, Effect::Step(_)) && around.is_some_and(Surroundings::is_supervised);
         let is_any = |is: &dyn Fn(&Effect) -> bool| effects.iter().any(is);
+        let is_any_unknown = |is: &dyn Fn(&Effect) -> bool| effects.iter().filter(|effect| !is_known(effect)).any(is);
         let around = around.filter(|_| may_do_anything(effects));
         let may_read = around.is_some_and(|around| around.level == Level::None);
         let may_connect = may_read || around.is_some_and(|around| around.network);
         let mut bits = Vec::new();
         bits.extend((may_read || is_any(&reads_private)).then_some(Bit::Private));
-        bits.extend((may_connect || is_any(&takes_in)).then_some(Bit::Untrusted));
-        bits.extend((may_connect || is_any(&|effect| sends(effect, grants))).then_some(Bit::Send));
+        bits.extend((may_connect || is_any_unknown(&takes_in)).then_some(Bit::Untrusted));
+        bits.extend((may_connect || is_any_unknown(&|effect| sends(effect, grants))).then_some(Bit::Send));
+        bits
+    }
+}
+
+impl Bit {
+    /// Returns the bits that connections set, where these hosts were not granted before.
+    pub(crate) fn set_by_hosts(reached: &[ReachedHost], not_granted: &BTreeSet<String>) -> Vec<Bit> {
+        let is_any = |is: &dyn Fn(&ReachedHost) -> bool| reached.iter().any(is);
+        let is_sent = |host: &ReachedHost| host.outcome == HostOutcome::Reached && not_granted.contains(&host.host);
+        let mut bits = Vec::new();
+        bits.extend(is_any(&|host| host.received > 0).then_some(Bit::Untrusted));
+        bits.extend(is_any(&is_sent).then_some(Bit::Send));
         bits
     }
 }
@@ -99,7 +118,8 @@ mod tests {
         })
     }
 
-    const SEALED: Surroundings = Surroundings { level: Level::Full, uncovered: None, network: false };
+    const SEALED: Surroundings =
+        Surroundings { level: Level::Full, uncovered: None, network: false, supervised: false, own_home: None };
 
     fn check(effect: Effect, expected: &[Bit]) {
         check_where(&SEALED, &[effect], expected);
@@ -125,6 +145,28 @@ mod tests {
         }
         check_where(&networked, &[run()], &[Bit::Untrusted, Bit::Send]);
         check_where(&bare, &[run(), step(Does::Nothing)], &[]);
+    }
+
+    #[test]
+    fn what_a_supervised_command_reached_counts_and_not_what_it_might_have() {
+        let supervised = Surroundings { supervised: true, ..SEALED };
+        check_where(&supervised, &[step(Does::Connect(None))], &[]);
+        check_where(&supervised, &[Effect::Connect(Host("other.example".into()))], &[Bit::Untrusted, Bit::Send]);
+        let host = |name: &str, received, outcome| ReachedHost {
+            host: name.into(),
+            port: 443,
+            connections: 1,
+            sent: 1,
+            received,
+            gave_up: 0,
+            outcome,
+        };
+        let not_granted = BTreeSet::from(["asked.example".to_owned()]);
+        let bits = |host| Bit::set_by_hosts(&[host], &not_granted);
+        assert_eq!(bits(host("granted.example", 0, HostOutcome::Reached)), []);
+        assert_eq!(bits(host("granted.example", 9, HostOutcome::Reached)), [Bit::Untrusted]);
+        assert_eq!(bits(host("asked.example", 9, HostOutcome::Reached)), [Bit::Untrusted, Bit::Send]);
+        assert_eq!(bits(host("asked.example", 0, HostOutcome::Refused("no".into()))), []);
     }
 
     #[test]

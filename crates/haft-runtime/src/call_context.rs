@@ -4,6 +4,7 @@
 
 mod done;
 
+use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -11,15 +12,17 @@ use std::time::Instant;
 
 use futures_util::FutureExt;
 use haft_contract::call::{CallId, Origin, RawArguments, ToolCall};
+use haft_contract::connection::ConnectionDesk;
 use haft_contract::context::{Hiding, PlanContext, Progress};
 use haft_contract::dialect::Dialect;
-use haft_contract::door::{Errand, Permit, Receipt};
+use haft_contract::door::{Errand, Permit, Receipt, Standing};
 use haft_contract::effect::Effect;
 use haft_contract::error::ToolError;
 use haft_contract::kinds::ErrorKind;
 use haft_contract::limits::Limits;
 use haft_contract::path::Target;
 use haft_contract::result::{Did, Status, ToolResult};
+use haft_policy::policy::Mode;
 use serde_json::Value;
 use tracing::Instrument;
 
@@ -73,6 +76,8 @@ pub(crate) struct Notes {
     pub(crate) effects: Option<Arc<[Effect]>>,
     /// What a hook wants somebody to be asked.
     pub(crate) question: Option<HookQuestion>,
+    /// Hosts that a command may reach although nothing had granted them before.
+    pub(crate) hosts_not_granted: BTreeSet<String>,
     /// How old the result is, where it is a kept one.
     pub(crate) cached: Option<std::time::Duration>,
     /// Set when the tool was given up in the middle of its work.
@@ -99,9 +104,10 @@ impl<'a> CallContext<'a> {
             redactor: session.ground.redactor.noting(),
             closed: false,
         };
-        cx.tell(|| What::Started {
-            tool: shown_name(session, &call.name),
-            arguments: cx.shown_arguments(&call.arguments),
+        cx.tell(|| {
+            // First, because it learns what is secret.
+            let arguments = cx.shown_arguments(&call.arguments);
+            What::Started { tool: shown_name(session, &call.name), arguments }
         });
         cx
     }
@@ -194,6 +200,10 @@ impl<'a> CallContext<'a> {
         for bit in Bit::set_by(permit.effects(), &self.session.grants(), around.as_ref()) {
             self.set_bit(bit);
         }
+        let not_granted = self.note(|notes| notes.hosts_not_granted.clone());
+        for bit in Bit::set_by_hosts(&self.run_facts().reached, &not_granted) {
+            self.set_bit(bit);
+        }
     }
 
     fn set_bit(&self, bit: Bit) {
@@ -239,10 +249,16 @@ impl<'a> CallContext<'a> {
         &self,
         authorized: &Authorized,
         stop: tokio_util::sync::CancellationToken,
+        desk: ConnectionDesk,
     ) -> Arc<Permit> {
         let planned = authorized.planned();
         let errand = self.errand(planned.entry.native_name(), &planned.plan.effects);
         let permit = permits::issue(errand, planned.plan.effects.clone(), stop).resting_on(planned.basis.clone());
+        let standing = match self.session.mode() {
+            Mode::Plan => Standing::Plan,
+            Mode::Normal | Mode::Try => authorized.standing(),
+        };
+        let permit = permit.asking_at(desk).standing_on(standing);
         let permit = match authorized.rests_on() {
             RestsOn::Word => permit,
             RestsOn::Layer => permit.needing_layer(),
@@ -271,6 +287,7 @@ impl<'a> CallContext<'a> {
     pub(crate) fn plan_context(&self) -> PlanContext<'_> {
         PlanContext::new(&self.session.ground.doors, &self.session.memory, self.origin, self.limits())
             .in_session(&self.session.name, &self.session.run)
+            .hiding_by(&self.session.ground.redactor)
     }
 
     pub(crate) fn limits(&self) -> &Limits {
@@ -305,6 +322,12 @@ impl<'a> CallContext<'a> {
 
     pub(crate) fn tell(&self, what: impl FnOnce() -> What) {
         self.session.ground.events.tell(&self.id, what);
+    }
+
+    /// Notes the name that was called once more, with what is known to be secret by now.
+    pub(crate) fn hide_in_name(&self, name: &str) {
+        let shown = shown_name(self.session, name);
+        self.note(|notes| notes.tool = shown);
     }
 
     /// Tells what is left of the output, and which files were changed.
@@ -394,6 +417,7 @@ impl Drop for CallContext<'_> {
             sandbox: self.sandbox(),
             left_behind: 0,
             undeclared: Vec::new(),
+            network: self.run_facts().reached,
             cached: None,
             bits: self.bits(),
             took: self.took(),

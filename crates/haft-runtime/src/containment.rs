@@ -1,9 +1,13 @@
 //! What stands around a command here, as the doors say it: for the judge, and in a line for whoever is asked.
 
+use std::path::PathBuf;
+
 use haft_contract::door::Doors;
 use haft_contract::effect::Effect;
 use haft_contract::process::Level;
 use haft_policy::containment::{Containment, Undo};
+use haft_policy::grant::GrantScope;
+use haft_policy::policy::{Mode, Situation};
 
 /// What stands around commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +18,10 @@ pub struct Surroundings {
     pub uncovered: Option<String>,
     /// Whether all commands have the network.
     pub network: bool,
+    /// Whether commands reach hosts by name, and each connection is decided about when it is made.
+    pub supervised: bool,
+    /// The home, where what commands see there is the session's own.
+    pub own_home: Option<PathBuf>,
 }
 
 impl Surroundings {
@@ -24,7 +32,9 @@ impl Surroundings {
         let level = if confinement.untried.is_some() { Level::None } else { confinement.reached };
         // Below the full level there is no layer at all, so nothing is looked up about one.
         let uncovered = if level == Level::Full { doors.files.uncovered() } else { None };
-        Self { level, uncovered, network: confinement.network }
+        let supervised = confinement.supervised && level == Level::Full;
+        let own_home = doors.look.home().filter(|_| level == Level::Full);
+        Self { level, uncovered, network: confinement.network, supervised, own_home }
     }
 
     /// Returns whether a command would be contained, apart from what it does itself.
@@ -35,6 +45,17 @@ impl Surroundings {
             Self { network: true, .. } => Containment::WithNetwork,
             Self { level: Level::Full, .. } => Containment::Contained,
         }
+    }
+
+    /// Returns what holds for a call here.
+    pub fn situation<'a>(&'a self, mode: Mode, grants: &'a [GrantScope]) -> Situation<'a> {
+        let (contained, by_name) = (self.containment(), self.is_supervised());
+        Situation { mode, grants, contained, by_name, own_home: self.own_home.as_deref() }
+    }
+
+    /// Returns whether each connection of a command is decided about when it is made.
+    pub fn is_supervised(&self) -> bool {
+        self.supervised && !self.network
     }
 
     /// Returns whether a layer takes what a command changes, as the line says.
@@ -49,8 +70,14 @@ impl Surroundings {
             Level::Partial => "partial sandbox",
             Level::Full => "full sandbox",
         };
-        let has_network = self.network || self.level == Level::None || effects.iter().any(Effect::gives_network);
-        let network = if has_network { "with the network, to any host" } else { "no network" };
+        let gives_network = effects.iter().any(Effect::gives_network);
+        let has_network = self.network || self.level == Level::None || gives_network;
+        let network = match has_network {
+            true if self.is_supervised() => "network to the hosts that you allow",
+            true => "with the network, to any host",
+            false if self.is_supervised() => "network only to hosts that you allow",
+            false => "no network",
+        };
         let undo = match (&self.uncovered, self.level) {
             (Some(reason), Level::Full) => format!("cannot be undone: {reason}"),
             (_, Level::None | Level::Partial) => "cannot be undone".to_owned(),
@@ -66,7 +93,7 @@ mod tests {
     use haft_contract::effect::{Does, Step};
 
     fn around(level: Level, uncovered: Option<&str>, network: bool) -> Surroundings {
-        Surroundings { level, uncovered: uncovered.map(str::to_owned), network }
+        Surroundings { level, uncovered: uncovered.map(str::to_owned), network, supervised: false, own_home: None }
     }
 
     #[test]

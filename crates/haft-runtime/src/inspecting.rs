@@ -71,7 +71,7 @@ impl Runtime {
 /// Refuses what a rule denies. What a rule would ask about runs: it changes nothing, and the user started what needs it.
 fn refuse_denied(cx: &CallContext<'_>, policy: &Policy, (tool, effects): (&str, &[Effect])) -> Result<(), ToolError> {
     let contained = Surroundings::of(&cx.session.ground.doors).containment();
-    let ruling = policy.judge(tool, effects, Situation { mode: Mode::Try, grants: &[], contained });
+    let ruling = policy.judge(tool, effects, Situation { contained, ..Mode::Try.into() });
     match ruling.decision {
         Decision::Deny => Err(denied(&ruling)),
         Decision::Ask | Decision::Allow => Ok(()),

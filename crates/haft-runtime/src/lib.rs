@@ -20,6 +20,7 @@ pub mod events;
 mod gate;
 pub mod hooks;
 pub mod inspecting;
+mod jobs;
 mod kept;
 mod memory;
 mod permits;

@@ -8,20 +8,25 @@ mod marked;
 mod words;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use haft_contract::diff::Diff;
 use haft_contract::effect::Effect;
 use haft_contract::plan::{FileDiff, Preview};
 use haft_policy::decision::{Class, Decision, Ruling};
 use haft_policy::grant::GrantScope;
+use haft_policy::hosts::{HostSetting, HostSettings, host_of, setting_for};
 use haft_policy::policy::{Policy, Situation};
 use haft_policy::reach::Reach;
 use haft_policy::rule_to_paste::rule_to_paste;
+use haft_policy::undoable::can_be_undone;
 
 use crate::approval::{ApprovalRequest, Offer};
 use crate::asked::AskedCall;
 use crate::call_context::CallContext;
 use crate::containment::Surroundings;
+use crate::entry::Entry;
+use crate::hooks::HookedCall;
 use crate::redact::Redactor;
 use crate::stages::line_up::Planned;
 
@@ -30,11 +35,28 @@ const MOST_EXAMPLES: usize = 3;
 /// Longest example, in characters.
 const LONGEST_EXAMPLE: usize = 60;
 
+/// What of a call somebody must be asked about.
+#[derive(Clone, Copy)]
+pub(crate) struct Subject<'a> {
+    pub(crate) entry: &'a Entry,
+    pub(crate) called: &'a HookedCall,
+    pub(crate) effects: &'a Arc<[Effect]>,
+    pub(crate) preview: &'a Preview,
+}
+
+impl<'a> Subject<'a> {
+    /// The whole of a planned call.
+    pub(crate) fn of(planned: &'a Planned) -> Self {
+        let Planned { entry, called, plan, .. } = planned;
+        Self { entry, called, effects: &plan.effects, preview: &plan.preview }
+    }
+}
+
 /// A call that somebody must be asked about.
 pub(crate) struct Question<'a> {
     pub(crate) cx: &'a CallContext<'a>,
     pub(crate) policy: &'a Policy,
-    pub(crate) planned: &'a Planned,
+    pub(crate) about: Subject<'a>,
     /// What stands around the command, where the call runs one.
     pub(crate) around: Option<&'a Surroundings>,
 }
@@ -44,53 +66,76 @@ impl Question<'_> {
     pub(crate) fn request(&self, mut ruling: Ruling) -> ApprovalRequest {
         let redactor = &self.cx.session.ground.redactor;
         let grants = self.cx.session.grants();
-        let effects = &self.planned.plan.effects;
-        let open = self.policy.open_questions(self.planned.entry.native_name(), effects, self.situation(&grants));
+        let effects = self.about.effects;
+        let open = self.policy.open_questions(self.about.entry.native_name(), effects, self.situation(&grants));
+        // Of several ordinary questions the one about what cannot be undone matters most.
+        let lasting = open.iter().find(|(effect, _)| !self.can_be_undone(&[effect]));
+        if let Some((_, lasting)) =
+            lasting.filter(|(_, other)| ruling.class == Class::Ordinary && other.is_ordinary_question())
+        {
+            ruling = lasting.clone();
+        }
         let mut open: Vec<(&Effect, Class)> = open.into_iter().map(|(effect, ruling)| (effect, ruling.class)).collect();
+        let all: Vec<(&Effect, Class)> = effects.iter().map(|effect| (effect, Class::Ordinary)).collect();
         if open.is_empty() {
             // Only a hook asks, and that is about the call as a whole.
-            open.extend(effects.iter().map(|effect| (effect, Class::Ordinary)));
+            open.clone_from(&all);
         }
         let is_hooks = self.cx.note(|notes| notes.question.is_some());
-        let mut arguments = self.planned.called.arguments.clone();
+        // A hook asks about the call as a whole.
+        let asked: Vec<&Effect> = if is_hooks { &all } else { &open }.iter().map(|(effect, _)| *effect).collect();
+        let mut arguments = self.about.called.arguments.clone();
         redactor.redact_value(&mut arguments);
         redactor.redact_in_place(&mut ruling.reason);
         ApprovalRequest {
             call: self.cx.id.clone(),
-            tool: self.planned.entry.shown.name.clone(),
-            title: self.planned.entry.shown.manual.title.clone(),
+            tool: self.about.entry.shown.name.clone(),
+            title: self.about.entry.shown.manual.title.clone(),
             arguments,
             effects: words::of_open(&open, redactor),
             besides: words::of_besides(effects, &open, redactor),
             command: self.around.and_then(|around| marked::command(effects, &open, (around, redactor))),
-            preview: hidden_preview(redactor, &self.planned.plan.preview),
+            preview: hidden_preview(redactor, self.about.preview),
             // Nobody can say yes for longer to what a hook asks about each time.
             rule_to_paste: if is_hooks { None } else { self.rule_to_paste(&grants) },
+            setting_to_paste: if is_hooks { None } else { self.setting_to_paste(&open) },
             offers: if is_hooks { Vec::new() } else { self.offers(&grants) },
             // A yes lets the whole call run, with what needs none.
             reach: effects.iter().map(Reach::of).max().unwrap_or(Reach::Workspace),
+            can_be_undone: self.can_be_undone(&asked),
             ruling,
         }
     }
 
     /// Returns what the session remembers of the question.
     pub(crate) fn asked_call(&self) -> AskedCall {
-        let effects = self.planned.plan.effects.clone();
-        let tool = self.planned.entry.native_name().to_owned();
+        let effects = self.about.effects.clone();
+        let tool = self.about.entry.native_name().to_owned();
         AskedCall { tool, words: words::of_call(&effects), effects }
     }
 
-    fn situation<'g>(&'g self, grants: &'g [GrantScope]) -> Situation<'g> {
+    fn can_be_undone(&self, asked: &[&Effect]) -> bool {
         let contained = self.around.map(Surroundings::containment).unwrap_or_default();
-        Situation { mode: self.cx.session.mode(), grants, contained }
+        asked.iter().all(|effect| can_be_undone(effect, contained))
+    }
+
+    fn situation<'g>(&'g self, grants: &'g [GrantScope]) -> Situation<'g> {
+        let mode = self.cx.session.mode();
+        let outside = || Situation { grants, ..mode.into() };
+        self.around.map_or_else(outside, |around| around.situation(mode, grants))
     }
 
     fn offers(&self, grants: &[GrantScope]) -> Vec<Offer> {
         let redactor = &self.cx.session.ground.redactor;
-        let (tool, effects) = (self.planned.entry.native_name(), &self.planned.plan.effects);
+        let (tool, effects) = (self.about.entry.native_name(), self.about.effects);
+        let connects = || effects.iter().any(|effect| matches!(effect, Effect::Connect(_)));
+        let by_name = match self.around {
+            Some(around) => around.is_supervised(),
+            None => connects() && Surroundings::of(&self.cx.session.ground.doors).is_supervised(),
+        };
         let scopes = self.policy.offers(tool, effects, self.situation(grants)).into_iter();
         let offer = |scope: GrantScope| Offer {
-            words: redactor.redact(&scope.to_string()).into_owned(),
+            words: redactor.redact(&if by_name { scope.by_name() } else { scope.to_string() }).into_owned(),
             would_have_allowed: self.would_have_allowed(&scope, grants),
             scope,
         };
@@ -101,7 +146,7 @@ impl Question<'_> {
     fn would_have_allowed(&self, scope: &GrantScope, grants: &[GrantScope]) -> Vec<String> {
         let redactor = &self.cx.session.ground.redactor;
         let situation = self.situation(grants);
-        let own = words::of_call(&self.planned.plan.effects);
+        let own = words::of_call(self.about.effects);
         let is_answered = |call: &AskedCall| {
             let is_open = self.policy.judge(&call.tool, &call.effects, situation).decision == Decision::Ask;
             is_open && self.policy.would_allow(scope, (&call.tool, &call.effects), situation)
@@ -111,8 +156,19 @@ impl Question<'_> {
         answered.map(|call| shortened(&redactor.redact(&call.words))).collect()
     }
 
+    /// Returns the setting that would allow everything that is open, where that is connections to hosts.
+    fn setting_to_paste(&self, open: &[(&Effect, Class)]) -> Option<HostSetting> {
+        let is_ordinary = open.iter().all(|(_, class)| *class == Class::Ordinary);
+        let hosts: Vec<&str> =
+            open.iter().map(|(effect, _)| Some(host_of(effect)?.0.as_str())).collect::<Option<_>>()?;
+        let setting = (is_ordinary && !hosts.is_empty())
+            .then(|| setting_for(&hosts, self.policy.hosts().map(|hosts| &**hosts as &dyn HostSettings)))?;
+        let redactor = &self.cx.session.ground.redactor;
+        matches!(redactor.redact(&setting.to_string()), Cow::Borrowed(_)).then_some(setting)
+    }
+
     fn rule_to_paste(&self, grants: &[GrantScope]) -> Option<String> {
-        let call = (self.planned.entry.native_name(), &*self.planned.plan.effects);
+        let call = (self.about.entry.native_name(), &**self.about.effects);
         let rule = rule_to_paste(self.policy, call, self.situation(grants))?;
         // A rule with a gap where a secret was would be another rule.
         matches!(self.cx.session.ground.redactor.redact(&rule), Cow::Borrowed(_)).then_some(rule)

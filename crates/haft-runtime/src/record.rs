@@ -4,6 +4,7 @@
 
 use base64::prelude::{BASE64_STANDARD, Engine};
 use haft_contract::change_summary::KindCounts;
+use haft_contract::connection::{HostOutcome, ReachedHost};
 use haft_contract::door::ChangeSetId;
 use haft_contract::output::{Image, Limited};
 use haft_contract::process::Level;
@@ -53,6 +54,8 @@ pub struct ResultRecord {
     left_behind: usize,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     undeclared: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    network: Vec<HostRecord>,
     /// How old a result is that was kept from an earlier call.
     #[serde(skip_serializing_if = "Option::is_none")]
     cached_ms: Option<u64>,
@@ -61,6 +64,34 @@ pub struct ResultRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     data: Option<Value>,
     duration_ms: u64,
+}
+
+/// The connections of a call to one port of one host.
+#[derive(Clone, Debug, Serialize)]
+struct HostRecord {
+    host: String,
+    /// Not there for a name that was refused when it was looked up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    port: Option<u16>,
+    connections: u64,
+    sent: u64,
+    received: u64,
+    outcome: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
+}
+
+impl From<&ReachedHost> for HostRecord {
+    fn from(host: &ReachedHost) -> Self {
+        let (outcome, why) = match &host.outcome {
+            HostOutcome::Reached => ("reached", None),
+            HostOutcome::Refused(why) => ("refused", Some(why.clone())),
+            HostOutcome::Failed(why) => ("failed", Some(why.clone())),
+        };
+        let ReachedHost { connections, sent, received, .. } = *host;
+        let port = Some(host.port).filter(|port| *port != 0);
+        Self { host: host.host.clone(), port, connections, sent, received, outcome, why }
+    }
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -164,6 +195,7 @@ impl From<&ToolResult> for ResultRecord {
             sandbox: result.sandbox.map(Level::code),
             left_behind: result.left_behind,
             undeclared: result.undeclared.clone(),
+            network: result.network.iter().map(HostRecord::from).collect(),
             cached_ms: result.cached.map(|age| u64::try_from(age.as_millis()).unwrap_or(u64::MAX)),
             bits: result.bits.clone(),
             data: result.data.clone(),
@@ -236,5 +268,6 @@ pub fn verdict_name(verdict: &Verdict) -> &'static str {
         Verdict::Refuse { .. } => "refuse",
         Verdict::StopTurn => "stop_turn",
         Verdict::NoAnswer { .. } => "no_answer",
+        Verdict::NotCovered => "not_covered",
     }
 }

@@ -19,12 +19,12 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use haft_contract::diff::{Diff, DiffLine};
 use haft_contract::door::SecretFile;
+pub(crate) use haft_contract::hidden::HIDDEN;
+use haft_contract::hidden::Hides;
 use serde_json::Value;
 
 use known::{Known, Secret};
 
-/// What stands where a secret was.
-pub(crate) const HIDDEN: &str = "[secret]";
 /// Shorter values would be found in ordinary words.
 const SHORTEST: usize = 8;
 
@@ -51,17 +51,19 @@ impl Redactor {
         self.known.write().unwrap_or_else(PoisonError::into_inner).add(parts);
     }
 
-    /// Hides what is secret in these files, from now on and in all copies.
-    pub fn also_hide_files(&self, files: &[SecretFile]) {
+    /// Hides what is secret in these files, from now on and in all copies; says whether that is all of it.
+    pub fn also_hide_files(&self, files: &[SecretFile]) -> bool {
         // Reading them takes longer than a lock should be held.
         let read: Vec<_> = files.iter().map(|file| (file, file_values::secrets_in(file))).collect();
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        let mut secrets = Vec::new();
-        for (file, found) in read {
+        let (mut secrets, mut is_whole) = (Vec::new(), true);
+        for (file, (found, is_all)) in read {
             let number = known.number_of(&file.path);
+            is_whole &= is_all;
             secrets.extend(found.into_iter().map(|secret| (secret, Some(number))));
         }
         known.add(secrets);
+        is_whole && !known.is_full()
     }
 
     /// Returns a copy that notes from which files it hides values.
@@ -147,6 +149,12 @@ impl Redactor {
     /// Hides the values that are known to be secret in all strings of a value.
     pub fn redact_known_value(&self, value: &mut Value) {
         in_strings(value, &|text| self.redact_known(text));
+    }
+}
+
+impl Hides for Redactor {
+    fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.redact(text)
     }
 }
 

@@ -160,9 +160,13 @@ impl Runtime {
     /// [`Session::cancel`]; dropping the future gives up the result and what it says of what was done.
     pub fn call<'a>(&'a self, session: &'a Session, call: ToolCall) -> impl Future<Output = ToolResult> + Send + 'a {
         let cx = session.open_call(&call);
+        let name = call.name.clone();
         async move {
             let outcome = cx.guarded(self.drive(&cx, call)).await;
             secrets::learn_after(&cx, &outcome).await;
+            if matches!(&outcome, Err(halt) if halt.at == Resolve) {
+                cx.hide_in_name(&name);
+            }
             let result = shrink(&cx, &self.catalog, outcome.map(|ran| ran.output)).await;
             cx.close(result)
         }
@@ -202,7 +206,7 @@ impl Runtime {
             Some(remembered) => remembered,
             None => {
                 let _slot = cx.at(Gate, cx.waiting(self.gate.enter(authorized.effects()))).await?;
-                cx.at(Execute, execute(cx, authorized)).await?
+                cx.at(Execute, execute(cx, &self.policy, authorized)).await?
             }
         };
 

@@ -4,14 +4,13 @@
 //! that something could print them, and are hidden wherever they appear. A call that reads one file costs a look at the
 //! first level of the workspace; one that runs code or reads a tree, a look at all of it, of which only the first is a walk.
 //!
-//! Older versions of these files are in the history of git. They are read once, when a command could show them (`git log
-//! -p`, or code that runs), and again when something was fetched.
+//! Git keeps older versions of these files, and any file may be a copy of what it once printed. So they are read before
+//! the first call, whatever it is, and again when something changed in what git keeps.
 //!
 //! Not here: which texts of a file are secret (`redact`), finding the files (`haft-workspace`).
 
 mod git_history;
 
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use haft_contract::door::{Breadth, Receipt, SecretLook};
@@ -19,12 +18,11 @@ use haft_contract::effect::Effect;
 use haft_contract::guarded::secret_kind;
 use haft_contract::path::Extent;
 
-use crate::bits::may_do_anything;
 use crate::call_context::CallContext;
 use crate::runtime::Ground;
 use crate::stage::{Halt, Stage};
 use crate::stages::execute::Ran;
-use git_history::{GitHistory, shows_history};
+use git_history::GitHistory;
 
 /// What a runtime knows of the secrets of its workspace, beside the values.
 #[derive(Debug, Default)]
@@ -38,12 +36,7 @@ pub(crate) struct KnownSecrets {
 
 /// Learns what a call with these effects could show.
 pub(crate) async fn learn_before(cx: &CallContext<'_>, effects: &[Effect]) {
-    let repositories = look(cx, breadth(effects)).await;
-    let shows_history = |effect: &Effect| matches!(effect, Effect::Run(line) if shows_history(&line.0));
-    // Code may run git, and nobody sees that.
-    if may_do_anything(effects) || effects.iter().any(shows_history) {
-        cx.session.ground.secrets.history.learn(cx, repositories).await;
-    }
+    look(cx, breadth(effects)).await;
 }
 
 /// Learns what a call could show before anybody is asked about it, where nothing is known yet.
@@ -67,14 +60,14 @@ pub(crate) fn learn_all(ground: &Ground) {
     ground.redactor.also_hide_files(&ground.doors.look.secrets(Breadth::Whole).changed);
 }
 
-/// Learns what a call has just made secret, or had read when it failed while it planned.
+/// Learns what a call has just made secret, and what the reason may show why another one was not made.
 pub(crate) async fn learn_after(cx: &CallContext<'_>, outcome: &Result<Ran, Halt>) {
     let is_secret = |receipt: &Receipt| match receipt {
         Receipt::Changed(target, _) => secret_kind(target.place().path()).is_some(),
         Receipt::Read(..) | Receipt::Ran { .. } | Receipt::Exited(_) | Receipt::Sent(_) => false,
     };
-    let failed_in_plan = matches!(outcome, Err(halt) if halt.at == Stage::LineUp);
-    if failed_in_plan || cx.receipts().iter().any(is_secret) {
+    let was_not_made = matches!(outcome, Err(halt) if halt.at < Stage::Execute);
+    if was_not_made || cx.receipts().iter().any(is_secret) {
         look(cx, Breadth::Whole).await;
     }
 }
@@ -92,8 +85,8 @@ fn breadth(effects: &[Effect]) -> Breadth {
     if effects.iter().all(is_narrow) { Breadth::FirstLevel } else { Breadth::Whole }
 }
 
-/// Looks, and returns where repositories are.
-async fn look(cx: &CallContext<'_>, breadth: Breadth) -> Vec<PathBuf> {
+/// Looks at files, and at what git keeps.
+async fn look(cx: &CallContext<'_>, breadth: Breadth) {
     let ground = &cx.session.ground;
     let found = match breadth {
         Breadth::FirstLevel => ground.doors.look.secrets(breadth),
@@ -101,13 +94,14 @@ async fn look(cx: &CallContext<'_>, breadth: Breadth) -> Vec<PathBuf> {
             ground.secrets.looked.store(true, Ordering::Relaxed);
             let look = ground.doors.look.clone();
             let looked = tokio::task::spawn_blocking(move || look.secrets(breadth)).await;
-            looked.unwrap_or(SecretLook { changed: Vec::new(), repositories: Vec::new(), is_whole: false })
+            looked.unwrap_or(SecretLook { changed: Vec::new(), stores: Vec::new(), is_whole: false })
         }
     };
-    ground.redactor.also_hide_files(&found.changed);
-    if !found.is_whole && !ground.secrets.told.swap(true, Ordering::Relaxed) {
-        let words = "There are more files with secrets here than haft looks at; values from the rest are not hidden.";
+    let is_all = ground.redactor.also_hide_files(&found.changed);
+    let is_whole = found.is_whole && is_all;
+    if !is_whole && !ground.secrets.told.swap(true, Ordering::Relaxed) {
+        let words = "There are more secrets in files here than haft looks at; values from the rest are not hidden.";
         cx.note(|notes| notes.warnings.push(words.to_owned()));
     }
-    found.repositories
+    ground.secrets.history.learn(cx, found.stores).await;
 }

@@ -15,6 +15,7 @@ use crate::approval::Approver;
 use crate::asked::{AskedCall, AskedCalls};
 use crate::bits::Bit;
 use crate::call_context::CallContext;
+use crate::jobs::SessionJobs;
 use crate::memory::{CallKey, Memory, Remembered};
 use crate::permits;
 use crate::runtime::Ground;
@@ -39,6 +40,7 @@ pub struct Session {
     earlier_turns: Mutex<Vec<Weak<Turn>>>,
     mode: Mutex<Mode>,
     pub(crate) storage: SessionStorage,
+    pub(crate) jobs: SessionJobs,
     agent_state: Mutex<Option<Arc<dyn AgentState>>>,
     keeping: Keeping,
     readers: Readers,
@@ -72,6 +74,7 @@ impl Session {
             run: uuid::Uuid::now_v7().simple().to_string().into(),
             approver,
             memory: Memory::default(),
+            jobs: SessionJobs::new(ground.clone()),
             ground,
             asking: tokio::sync::Mutex::default(),
             grants: Mutex::default(),
@@ -105,6 +108,17 @@ impl Session {
 
     pub(crate) fn keeping(&self) -> Keeping {
         self.keeping
+    }
+
+    /// Refuses jobs, because the session ends with its first call.
+    pub fn without_jobs(self) -> Self {
+        self.jobs.refuse();
+        self
+    }
+
+    /// Ends what the session keeps running, and waits until what that changed is in the workspace.
+    pub async fn end_jobs(&self) {
+        self.jobs.end().await;
     }
 
     /// Serves one conversation or several.

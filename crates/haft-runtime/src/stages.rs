@@ -1,6 +1,7 @@
 //! The stages of a call: one file, one function, one type in, the next type out.
 
 pub(crate) mod authorize;
+pub(crate) mod connections;
 pub(crate) mod execute;
 pub(crate) mod line_up;
 pub(crate) mod parse;

@@ -12,6 +12,8 @@ mod cancel;
 mod catalog;
 #[path = "pipeline/conformance.rs"]
 mod conformance;
+#[path = "pipeline/connections.rs"]
+mod connections;
 #[path = "pipeline/events.rs"]
 mod events;
 #[path = "pipeline/grants.rs"]

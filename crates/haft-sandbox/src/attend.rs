@@ -8,11 +8,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use haft_contract::connection::NetworkUse;
 use haft_contract::door::{Receipt, Receipts};
 use haft_contract::process::{HowEnded, Stream};
+use haft_contract::signals::LOOK_AGAIN;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::sync::mpsc::Sender;
 
+use crate::disk::DiskBound;
 use crate::input;
 use crate::orders::{NotStarted, Orders, Report};
 use crate::private::PrivateFolder;
@@ -37,7 +40,6 @@ const AGAIN: Duration = Duration::from_millis(50);
 pub(crate) type Piece = (Stream, Vec<u8>);
 
 /// What is to be run, and what is noted then.
-#[derive(Debug)]
 pub(crate) struct Task {
     pub(crate) launchers: Arc<Launchers>,
     pub(crate) orders: Orders,
@@ -50,6 +52,10 @@ pub(crate) struct Task {
     pub(crate) ran: Receipt,
     /// By what its processes are recognised where there is no namespace.
     pub(crate) mark: Option<Mark>,
+    /// What it may take on disk.
+    pub(crate) disk: Option<DiskBound>,
+    /// The use it makes of the session's network.
+    pub(crate) network: Option<Arc<dyn NetworkUse>>,
     /// Lives as long as the command, also when nobody waits for it any more.
     pub(crate) _private: Option<PrivateFolder>,
 }
@@ -100,8 +106,17 @@ pub(crate) fn attend(mut task: Task, pieces: Sender<Piece>, wake: &Wake) -> Resu
     let task = Task { descriptors: Vec::new(), ..task };
     let sources = [Source::new(Stream::Out, streams.out), Source::new(Stream::Err, streams.err)];
     let phase = Phase::Running { until: began.checked_add(task.time) };
-    let mut attendance =
-        Attendance { task, started, sources, pieces, phase, course: Course::Preparing, verdict: None, gone: None };
+    let mut attendance = Attendance {
+        task,
+        started,
+        sources,
+        pieces,
+        phase,
+        course: Course::Preparing,
+        verdict: None,
+        gone: None,
+        exceeded: None,
+    };
     loop {
         attendance.wait(wake);
         if let Some(result) = attendance.step(wake) {
@@ -137,6 +152,8 @@ struct Attendance {
     verdict: Option<Verdict>,
     /// When its processes were found to be gone.
     gone: Option<Instant>,
+    /// Why it was ended that used up too much, a sentence.
+    exceeded: Option<String>,
 }
 
 /// How far a command has come, as the launcher said.
@@ -168,7 +185,11 @@ impl Attendance {
             return self.sources.iter().all(|source| !source.holds_piece()).then(|| gone + DRAIN);
         }
         match self.phase {
-            Phase::Running { until } => until,
+            Phase::Running { until } => {
+                let until = until.and_then(|until| until.checked_add(self.waited()));
+                let measured = self.task.disk.as_ref().map(DiskBound::next);
+                until.into_iter().chain(measured).min()
+            }
             Phase::Asked { until, .. } => Some(until),
             Phase::Ending { .. } => Some(Instant::now() + AGAIN),
         }
@@ -180,11 +201,18 @@ impl Attendance {
         for report in self.started.take_news() {
             self.note(report);
         }
+        for signal in wake.take_signals() {
+            match signal {
+                LOOK_AGAIN => self.started.show_changes(),
+                signal => self.started.signal(signal),
+            }
+        }
         for source in &mut self.sources {
             source.pass_on(&self.pieces, wake, self.gone.is_some());
         }
         if self.gone.is_none() && self.started.is_gone() {
             self.gone = Some(Instant::now());
+            self.started.let_go_of_layers();
             self.end_strays();
         }
         if let Some(gone) = self.gone {
@@ -197,8 +225,9 @@ impl Attendance {
 
     fn note(&mut self, report: Report) {
         match report {
-            Report::Watcher(_) | Report::Worker(_) | Report::Tried(_) => {}
+            Report::Watcher(_) | Report::Worker(_) | Report::Tried(_) | Report::Layers => {}
             Report::Starting => self.course = Course::Starting,
+            Report::Exceeded(why) => self.exceeded = Some(why),
             Report::Ready(notes) => {
                 self.course = Course::Ready(notes);
                 self.task.receipts.note(self.task.ran.clone());
@@ -222,10 +251,15 @@ impl Attendance {
         match self.phase {
             Phase::Running { .. } | Phase::Asked { .. } if wish == Wish::Abandon => self.end(None),
             Phase::Running { .. } if wish == Wish::Stop => self.ask(HowEnded::Stopped, now + GRACE_AFTER_STOP),
-            Phase::Running { until: Some(until) } if now >= until => {
+            Phase::Running { until: Some(until) } if now >= until + self.waited() => {
                 self.ask(HowEnded::TimedOut, now + GRACE_AFTER_TIME);
             }
-            Phase::Running { .. } => {}
+            Phase::Running { .. } => {
+                if let Some(why) = self.task.disk.as_mut().and_then(DiskBound::exceeded) {
+                    self.exceeded = Some(why);
+                    self.end(Some(HowEnded::Killed(libc::SIGKILL)));
+                }
+            }
             // Whoever stops a call does not wait for the rest of its time to end.
             Phase::Asked { why: HowEnded::TimedOut, until } if wish == Wish::Stop => {
                 self.phase = Phase::Asked { why: HowEnded::Stopped, until: until.min(now + GRACE_AFTER_STOP) };
@@ -242,6 +276,11 @@ impl Attendance {
             }
         }
         None
+    }
+
+    /// Returns how long connections have waited for an answer, which does not count as time of the command.
+    fn waited(&self) -> Duration {
+        self.task.network.as_ref().map_or(Duration::ZERO, |network| network.waited())
     }
 
     fn ask(&mut self, why: HowEnded, until: Instant) {
@@ -275,10 +314,11 @@ impl Attendance {
         }
         result?;
         let launcher = self.task.launchers.launcher.to_string();
-        let (how, left_behind, notes) = ending(why, self.verdict, self.course).map_err(|why| match why {
+        let (how, left_behind, mut notes) = ending(why, self.verdict, self.course).map_err(|why| match why {
             NoFinish::Broken(what) => NoFinish::Broken(format!("The launcher {launcher} {what}.")),
             other => other,
         })?;
+        notes.extend(self.exceeded);
         let tails = self.sources.map(Source::into_tail);
         Ok(Finish { how, took: began.elapsed(), left_behind, notes, tails })
     }

@@ -40,6 +40,12 @@ pub(crate) fn with(settings: &[(OsString, OsString)], added: &[(OsString, OsStri
     Ok(all)
 }
 
+/// Lets variables lead elsewhere, whatever they were.
+pub(crate) fn lead(environment: &mut Variables, elsewhere: &[(OsString, OsString)]) {
+    environment.retain(|(name, _)| !elsewhere.iter().any(|(other, _)| other == name));
+    environment.extend_from_slice(elsewhere);
+}
+
 fn is_guarded(name: &OsStr) -> bool {
     GUARDED.iter().any(|guarded| name == *guarded) || name.as_bytes().starts_with(OF_THE_LINKER.as_bytes())
 }

@@ -24,8 +24,11 @@ pub fn examine(launcher: &Launcher) -> Result<Vec<Trial>, String> {
         confine: Confine::Tried,
         processes: 1,
         network: false,
+        is_of_session: false,
         has_input: false,
         serves: false,
+        stays: false,
+        memory: None,
     };
     let failed = |error: std::io::Error| format!("The launcher {launcher} could not be started: {error}.");
     let (mut started, _streams) = Started::start(&launchers, &orders, &[]).map_err(failed)?;

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use haft_contract::process::{Command, Ground, HowEnded, Level};
 
 use crate::attend::Finish;
-use crate::sandbox::{Network, Settings};
+use crate::settings::{Network, Settings};
 use places::{Named, Where, cache_variable, named_place, opening, readable};
 
 /// Most sentences of one result.
@@ -57,8 +57,10 @@ enum Means {
     NotWritable,
     /// A place that is not visible.
     NotVisible,
-    /// Something of the network.
+    /// An address or a kind of connection that cannot be reached.
     NoNetwork,
+    /// A name that has no address.
+    NoName,
     /// A right that is given up.
     NoPrivilege,
     /// Another owner cannot be set.
@@ -83,7 +85,7 @@ enum Means {
 #[rustfmt::skip]
 const SIGNS: [Sign; 18] = [
     Sign { words: &["network is unreachable", "enetunreach"], with: &[], means: Means::NoNetwork },
-    Sign { words: &["could not resolve host", "temporary failure in name resolution", "name or service not known", "no address associated with hostname", "failed to lookup address", "eai_again", "getaddrinfo", "no such host", "dns error"], with: &[], means: Means::NoNetwork },
+    Sign { words: &["could not resolve host", "temporary failure in name resolution", "name or service not known", "no address associated with hostname", "failed to lookup address", "eai_again", "getaddrinfo", "no such host", "dns error"], with: &[], means: Means::NoName },
     Sign { words: &["operation not permitted", "permission denied"], with: &["socket", "connect", "bind"], means: Means::NoNetwork },
     Sign { words: &["no new privileges", "effective user id is not 0", "must be setuid root"], with: &[], means: Means::NoPrivilege },
     Sign { words: &["cannot change ownership", "changing ownership", "changing group"], with: &[], means: Means::NoOwner },
@@ -123,7 +125,8 @@ fn explain_printed(scene: &Scene<'_>, printed: &Printed) -> Vec<String> {
     for line in printed.err.lines().chain(out.lines()) {
         let lower = line.to_lowercase();
         // Who succeeds without the network did not need it.
-        let fits = |sign: &&Sign| sign.fits(&lower) && !(succeeded && sign.means == Means::NoNetwork);
+        let fits =
+            |sign: &&Sign| sign.fits(&lower) && !(succeeded && matches!(sign.means, Means::NoNetwork | Means::NoName));
         let meant = SIGNS.iter().filter(fits).find_map(|sign| scene.sentence(sign.means, line));
         told.extend(meant.filter(|sentence| seen.insert(sentence.clone())));
         if told.len() >= MOST {
@@ -146,12 +149,9 @@ impl Scene<'_> {
         match means {
             Means::NotWritable => self.not_writable(line),
             Means::NotVisible => self.not_visible(line),
-            Means::NoNetwork => (self.network == Network::Off).then(|| {
-                "This command had no network, because nothing in its words says that it uses one. Name the connection \
-                 in the command itself, such as curl or git fetch with the address: haft then asks the user. Or the \
-                 user allows it for all commands, with network = true under [sandbox] in config.toml."
-                    .into()
-            }),
+            Means::NoNetwork => self.no_network(),
+            // What was asked of the supervisor is told of each host.
+            Means::NoName => self.no_network().filter(|_| self.network == Network::Off),
             Means::NoPrivilege => {
                 Some("Commands cannot gain the rights of another user. No setting permits it.".into())
             }
@@ -183,6 +183,22 @@ impl Scene<'_> {
             }
             Means::Mounted => self.mounted(line),
         }
+    }
+
+    fn no_network(&self) -> Option<String> {
+        let words = match self.network {
+            Network::On => return None,
+            Network::Off => {
+                "This command had no network, because nothing in its words says that it uses one. Name the connection \
+                 in the command itself, such as curl or git fetch with the address: haft then asks the user. Or the \
+                 user allows it for all commands, with network = true under [sandbox] in config.toml."
+            }
+            Network::Supervised => {
+                "Over the network commands reach hosts only by name and over TCP, and only those that the user allows; \
+                 not by address, and not over UDP. Use the name of the host."
+            }
+        };
+        Some(words.to_owned())
     }
 
     fn not_writable(&self, line: &str) -> Option<String> {
@@ -225,7 +241,8 @@ impl Scene<'_> {
             None => "The user can put a copy into the workspace.".to_owned(),
         };
         Some(format!(
-            "If {path} exists outside, it is not visible to commands: they have their own private {private}. {grant}"
+            "If {path} exists outside, it is not visible to commands: they have their own private {private}, which \
+             lasts for the session and which file tools do not write to. {grant}"
         ))
     }
 

@@ -8,19 +8,22 @@ mod enter;
 mod hands;
 mod keeper;
 mod line;
+mod memory;
 mod signals;
 mod standby;
 mod watch;
 
 use std::fmt;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::orders::{Confine, NAME, Report};
-pub(crate) use enter::is_secret;
+use crate::orders::{Confine, KeptAnswer, KeptShares, NAME, Orders, Report, Visible};
 use enter::{Entered, NotEntered};
+pub(crate) use enter::{is_secret, secret_folders};
 use hands::Hands;
 use line::Line;
+use standby::Copies;
 use watch::{Bare, watch};
 
 /// Whether this program said that it can be started as a launcher.
@@ -42,20 +45,49 @@ pub fn launcher() {
 
 fn be_launcher() -> ! {
     let Ok(haft) = Line::from_stdin() else { leave(NO_ORDERS) };
-    let line = standby::stand_by(haft);
+    let line = standby::stand_by(haft, Copies::Plain);
+    let Ok((orders, descriptors)) = line.orders() else { leave(NO_ORDERS) };
+    match &orders.confine {
+        Confine::Keep(visible, shares) => keep_root(line, &orders, (visible, shares), descriptors),
+        _ => launch(line, &orders, descriptors),
+    }
+}
+
+/// Builds a root, and launches commands in it until haft is gone.
+fn keep_root(line: Line, orders: &Orders, wanted: (&Visible, &KeptShares), descriptors: Vec<OwnedFd>) -> ! {
+    let kept = match enter::keep(orders, wanted, descriptors) {
+        Ok((kept, (parts, shared))) => {
+            line.tell(&KeptAnswer::Ok(parts), &shared);
+            kept
+        }
+        Err(NotEntered::NoLayer(why) | NotEntered::Missing(why) | NotEntered::Passing(why)) => {
+            line.tell(&KeptAnswer::Err(why), &[]);
+            leave(0)
+        }
+    };
+    let line = standby::stand_by(line, Copies::InNamespaces);
     let Ok((orders, mut descriptors)) = line.orders() else { leave(NO_ORDERS) };
     let Ok(mut hands) = Hands::take(&orders, &mut descriptors) else { leave(NO_ORDERS) };
+    let Confine::Kept(roots) = &orders.confine else { leave(NO_ORDERS) };
+    match kept.prepare(&orders, roots, (descriptors, hands.grounds.take())) {
+        Ok(ready) => watch(line, (&orders, hands), ready),
+        Err(why) => not_entered(&line, why),
+    }
+}
+
+fn launch(line: Line, orders: &Orders, mut descriptors: Vec<OwnedFd>) -> ! {
+    let Ok(mut hands) = Hands::take(orders, &mut descriptors) else { leave(NO_ORDERS) };
     match &orders.confine {
         Confine::No => {
             drop(descriptors);
             line.report(&Report::Watcher(line::own_pid()));
-            watch(line, (&orders, hands), Bare)
+            watch(line, (orders, hands), Bare)
         }
-        Confine::Partly(visible, private) => match enter::partly(&orders, visible, private, &descriptors) {
+        Confine::Partly(visible, private) => match enter::partly(orders, visible, private, &descriptors) {
             Ok(ready) => {
                 drop(descriptors);
                 line.report(&Report::Watcher(line::own_pid()));
-                watch(line, (&orders, hands), ready)
+                watch(line, (orders, hands), ready)
             }
             Err(why) => not_entered(&line, why),
         },
@@ -63,14 +95,16 @@ fn be_launcher() -> ! {
             line.report(&Report::Tried(enter::trials()));
             leave(0)
         }
-        Confine::Fully(visible) => match enter::fully(&orders, visible, descriptors, hands.grounds.take()) {
+        Confine::Fully(visible) => match enter::fully(orders, visible, descriptors, hands.grounds.take()) {
             Ok(Entered::Outside(watcher)) => {
                 line.report(&Report::Watcher(watcher));
                 leave(0)
             }
-            Ok(Entered::Inside(ready)) => watch(line, (&orders, hands), ready),
+            Ok(Entered::Inside(ready)) => watch(line, (orders, hands), ready),
             Err(why) => not_entered(&line, why),
         },
+        // Both are for other launchers.
+        Confine::Keep(..) | Confine::Kept(_) => leave(NO_ORDERS),
     }
 }
 

@@ -10,36 +10,50 @@
 //! Not here: deciding whether a command may run, preparing and reading its layer (`haft-workspace`).
 
 mod attend;
+mod caches;
 mod child;
 mod covered;
+mod disk;
 mod environment;
 mod exact;
 mod examination;
 mod explain;
+mod home;
 mod ignored;
 mod input;
+mod inquiry;
+mod kept;
 mod launcher;
 mod orders;
 pub mod own_code;
+mod ports;
 mod private;
 mod programs;
 mod reached;
+mod reached_hosts;
 mod refusal;
+mod remembered;
 #[cfg(test)]
 #[path = "../../haft-testkit/src/require.rs"]
 mod require;
 mod running;
 pub mod sandbox;
+mod settings;
+mod sights;
 mod source;
 mod standby;
 mod started;
 mod strays;
 mod wake;
+mod whose_home;
 mod wire;
 mod worker;
 
+pub use caches::ToolCache;
 pub use examination::examine;
 pub use ignored::{ignore_file_size_signal, ignores_hang_up};
+pub use inquiry::{Inquirer, InquirySettings};
 pub use launcher::{Launcher, launcher};
 pub use orders::Trial;
-pub use sandbox::{Network, Sandbox, Settings};
+pub use sandbox::Sandbox;
+pub use settings::{Network, Settings, usual_memory};

@@ -1,7 +1,7 @@
 //! What haft and the launcher say to each other over the socket between them.
 //!
-//! First come the orders, with all descriptors: those of the roots, then the input, then those of a worker; afterwards haft says nothing but [`ASK_TO_END`], and
-//! the end of the stream means that haft is gone. The launcher answers with one report per line.
+//! First come the orders, with all descriptors: those of the roots, then the input, then those of a worker; afterwards haft says nothing but [`ASK_TO_END`] and
+//! [`SIGNAL`], and the end of the stream means that haft is gone. The launcher answers with one report per line.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -14,6 +14,8 @@ use crate::exact;
 pub(crate) const NAME: &str = "haft-launcher";
 /// The byte that asks every process of the command to end by itself.
 pub(crate) const ASK_TO_END: u8 = b't';
+/// The bit of a byte that sends a signal, whose number is in the other bits, to every process of the command.
+pub(crate) const SIGNAL: u8 = 0x80;
 
 /// What the launcher is to do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,11 +31,18 @@ pub(crate) struct Orders {
     pub(crate) confine: Confine,
     /// Most processes and threads.
     pub(crate) processes: u32,
+    /// Most bytes of memory of all processes together.
+    pub(crate) memory: Option<u64>,
     pub(crate) network: bool,
+    /// Whether it may run in a root that is kept for the commands of the session.
+    pub(crate) is_of_session: bool,
     /// Whether a descriptor of what it reads from its input comes behind those of the roots.
     pub(crate) has_input: bool,
     /// Whether it serves one call after the other; then two sockets come last: for its messages, and for its grounds.
     pub(crate) serves: bool,
+    /// Whether it goes on while others change the folders. Then its layers come with a report, so that haft can show it
+    /// the changes.
+    pub(crate) stays: bool,
 }
 
 /// How the command is confined.
@@ -45,8 +54,45 @@ pub(crate) enum Confine {
     Partly(Visible, #[serde(with = "exact")] PathBuf),
     /// By namespaces, too.
     Fully(Visible),
+    /// Nothing is run: the root that commands see is built and kept for them, with what it shares with earlier ones.
+    Keep(Visible, KeptShares),
+    /// In a root that was kept, with these folders.
+    Kept(Vec<VisibleRoot>),
     /// Nothing is run: each part of the sandbox is tried by itself.
     Tried,
+}
+
+/// What a kept root shares with earlier ones of the session. The descriptors come behind those of the roots: the mounts of
+/// caches, then, for an earlier network, its user namespace and the network itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct KeptShares {
+    pub(crate) network: KeptNetwork,
+    /// The numbers of the caches that are mounted already.
+    pub(crate) caches: Vec<usize>,
+}
+
+/// Which network the commands of a kept root have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum KeptNetwork {
+    /// That of the machine.
+    Host,
+    /// A new one. If a supervisor accepts connections to these ports, its sockets come with the answer.
+    New(Vec<u16>),
+    /// The one of an earlier root.
+    Earlier,
+}
+
+/// What came of building a root to be kept, or why there is none. Descriptors come with it: the user namespace and the
+/// network, then a mount for each cache.
+pub(crate) type KeptAnswer = Result<KeptParts, String>;
+
+/// What there is in a kept root.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct KeptParts {
+    /// The numbers of the caches that are mounted.
+    pub(crate) caches: Vec<usize>,
+    /// The numbers of those over which no layer is possible.
+    pub(crate) refused: Vec<usize>,
 }
 
 /// What a command sees of the file system.
@@ -68,11 +114,40 @@ pub(crate) struct Visible {
     /// The user's home, of which nothing but what else is listed is visible.
     #[serde(with = "exact")]
     pub(crate) home: PathBuf,
+    /// Folders of the session, with their paths inside and outside. Without one, a private folder is in memory.
+    #[serde(with = "exact")]
+    pub(crate) folders: Vec<(PathBuf, PathBuf)>,
+    /// Whether nothing can be written to the home.
+    pub(crate) is_home_clean: bool,
+    /// Whether names are looked up inside, where a supervisor answers.
+    pub(crate) is_supervised: bool,
     /// Small files that are put into the private home, by their place in it.
     #[serde(with = "exact")]
     pub(crate) home_files: Vec<(PathBuf, String)>,
+    /// Where tools keep what they download; only roots that are kept have layers there.
+    pub(crate) caches: Vec<VisibleCache>,
     /// The trusted copy of code of a root.
     pub(crate) code: Option<VisibleCode>,
+}
+
+/// A folder in which a tool keeps what it downloads.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct VisibleCache {
+    /// Where it lies, inside and outside.
+    #[serde(with = "exact")]
+    pub(crate) path: PathBuf,
+    /// What haft has kept of it; it need not exist.
+    #[serde(with = "exact")]
+    pub(crate) own: PathBuf,
+    /// The folder with the two folders of its layer.
+    #[serde(with = "exact")]
+    pub(crate) layer: PathBuf,
+    /// Folders in it in which the shell looks for programs; they stay the user's.
+    #[serde(with = "exact")]
+    pub(crate) programs: Vec<PathBuf>,
+    /// The variable that leads the tool elsewhere if no layer is possible.
+    #[serde(with = "exact")]
+    pub(crate) instead: Vec<(OsString, OsString)>,
 }
 
 /// A copy of trusted code, which lies in the place of the files of a root.
@@ -98,7 +173,7 @@ impl Visible {
 }
 
 /// One folder that the command may write.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct VisibleRoot {
     #[serde(with = "exact")]
     pub(crate) path: PathBuf,
@@ -119,10 +194,14 @@ pub(crate) enum Report {
     Watcher(i32),
     /// The command is being started: from now on it may run.
     Starting,
+    /// The layers of a command that stays come with this.
+    Layers,
     /// The number of a worker, as its watcher sees it.
     Worker(i32),
     /// The command has started; what could not be had that is not required, a sentence each.
     Ready(Vec<String>),
+    /// The command is being ended because it used up too much, a sentence.
+    Exceeded(String),
     /// Nothing was run: a layer was refused.
     NoLayer(String),
     /// Nothing was run: this is missing.
@@ -202,13 +281,24 @@ mod tests {
             shown: vec![odd().into()],
         };
         let code = VisibleCode { folder: odd().into(), root: odd().into(), places: vec![odd().into()] };
+        let cache = VisibleCache {
+            path: odd().into(),
+            own: odd().into(),
+            layer: odd().into(),
+            programs: vec![odd().into()],
+            instead: vec![(odd(), odd())],
+        };
         let visible = Visible {
+            caches: vec![cache],
             roots: vec![root],
             readable: vec![odd().into()],
             shown: vec![odd().into()],
             layers: vec![odd().into()],
             hidden: vec![odd().into()],
             home: odd().into(),
+            folders: vec![(odd().into(), odd().into())],
+            is_home_clean: true,
+            is_supervised: true,
             home_files: vec![(odd().into(), "text ü".into())],
             code: Some(code),
         };
@@ -219,8 +309,11 @@ mod tests {
             confine: Confine::Partly(visible, odd().into()),
             processes: 7,
             network: false,
+            is_of_session: true,
             has_input: true,
             serves: false,
+            stays: false,
+            memory: None,
         };
         let written = serde_json::to_string(&orders).unwrap();
         assert_eq!(serde_json::from_str::<Orders>(&written).unwrap(), orders);

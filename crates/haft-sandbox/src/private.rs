@@ -1,18 +1,25 @@
-//! A private folder for the home and the temporary files of a command that has no file system of its own.
+//! A private folder for the home and the temporary files of a session, or of a command that has no file system of its own.
 
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 
+use haft_contract::process::Ground;
 use rustix::fs::{FlockOperation, Mode, OFlags};
 
+use crate::caches::Caches;
+use crate::settings::Settings;
 use crate::strays::Mark;
 
 /// Where private folders are made, and how their names begin.
 const ABOVE: &str = "/tmp";
 const PREFIX: &str = "haft-private-";
+/// How often another name is tried.
+const ATTEMPTS: usize = 8;
+/// The folders of a session: where each lies inside, the home without a name, and what it is called outside.
+const OF_SESSION: [(&str, &str); 4] = [("", "home"), ("/tmp", "tmp"), ("/var/tmp", "var-tmp"), ("/dev/shm", "shm")];
 
 /// A folder that only this user can enter; removed when dropped.
 #[derive(Debug)]
@@ -20,6 +27,23 @@ pub(crate) struct PrivateFolder {
     path: PathBuf,
     /// Locked while haft lives; so whoever finds one that is not, can remove it.
     _locked: OwnedFd,
+}
+
+/// The folders of a session.
+#[derive(Debug)]
+pub(crate) struct SessionPlace {
+    /// First, because what is kept of them is taken from the folder.
+    pub(crate) caches: Caches,
+    pub(crate) folder: PrivateFolder,
+}
+
+impl SessionPlace {
+    /// Makes them with the first command, for the owner of the workspace.
+    pub(crate) fn of(settings: &Settings, ground: &dyn Ground) -> Option<Self> {
+        let workspace = ground.roots().first().map(|root| &root.folder);
+        let folder = PrivateFolder::of_session(&ground.place()?, workspace).ok()?;
+        Some(Self { caches: Caches::of_session(settings, ground, &folder), folder })
+    }
 }
 
 /// What lies in the home of a command.
@@ -38,10 +62,39 @@ pub(crate) struct Furniture<'a> {
 impl PrivateFolder {
     /// Makes one, with a home and a folder for temporary files in it.
     pub(crate) fn make(furniture: &Furniture<'_>) -> io::Result<Self> {
-        remove_abandoned();
-        let folder = loop {
+        let folder = Self::bare(Path::new(ABOVE))?;
+        make_folder(&folder.home())?;
+        make_folder(&folder.temporary())?;
+        furniture.put_into(&folder.home())?;
+        folder.give_to_owner_of(furniture.workspace)?;
+        Ok(folder)
+    }
+
+    /// Makes one for a session, for the owner of the workspace.
+    pub(crate) fn of_session(above: &Path, workspace: Option<&OwnedFd>) -> io::Result<Self> {
+        let folder = Self::bare(above)?;
+        for (place, name) in OF_SESSION {
+            let path = folder.path.join(name);
+            make_folder(&path)?;
+            // Programs look whether a folder for everybody's temporary files is one.
+            let mode = if place.is_empty() { 0o700 } else { 0o1777 };
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode))?;
+        }
+        folder.give_to_owner_of(workspace)?;
+        Ok(folder)
+    }
+
+    /// Returns where the folders of a session lie inside and outside.
+    pub(crate) fn folders(&self, home: &Path) -> Vec<(PathBuf, PathBuf)> {
+        let inside = |inside: &str| if inside.is_empty() { home.to_owned() } else { PathBuf::from(inside) };
+        OF_SESSION.iter().map(|(place, name)| (inside(place), self.path.join(name))).collect()
+    }
+
+    fn bare(above: &Path) -> io::Result<Self> {
+        remove_abandoned(above);
+        for _ in 0..ATTEMPTS {
             // Never one that is there already, which somebody else could have put there.
-            let path = Path::new(ABOVE).join(format!("{PREFIX}{}", Mark::fresh()));
+            let path = above.join(format!("{PREFIX}{}", Mark::fresh()));
             match make_folder(&path) {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
@@ -49,24 +102,24 @@ impl PrivateFolder {
             }
             // Somebody who cleans up may have been faster with the lock; then there is another name.
             if let Some(locked) = lock(&path).filter(|_| path.exists()) {
-                break Self { path, _locked: locked };
+                return Ok(Self { path, _locked: locked });
             }
-        };
-        make_folder(&folder.home())?;
-        make_folder(&folder.temporary())?;
-        furniture.put_into(&folder.home())?;
-        if let Some(workspace) = furniture.workspace.filter(|_| rustix::process::geteuid().is_root()) {
-            let owner = rustix::fs::fstat(workspace)?;
-            give_away(&folder.path, owner.st_uid, owner.st_gid)?;
         }
-        Ok(folder)
+        Err(io::Error::new(io::ErrorKind::ResourceBusy, "its folders cannot be locked"))
+    }
+
+    /// The command runs as the owner of the workspace, if haft runs as root.
+    fn give_to_owner_of(&self, workspace: Option<&OwnedFd>) -> io::Result<()> {
+        let Some(workspace) = workspace.filter(|_| rustix::process::geteuid().is_root()) else { return Ok(()) };
+        let owner = rustix::fs::fstat(workspace)?;
+        give_away(&self.path, owner.st_uid, owner.st_gid)
     }
 
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    fn home(&self) -> PathBuf {
+    pub(crate) fn home(&self) -> PathBuf {
         self.path.join("home")
     }
 
@@ -107,11 +160,11 @@ impl Furniture<'_> {
 }
 
 /// Removes folders of a haft that was killed.
-fn remove_abandoned() {
-    let entries = std::fs::read_dir(ABOVE).into_iter().flatten().flatten();
+fn remove_abandoned(above: &Path) {
+    let entries = std::fs::read_dir(above).into_iter().flatten().flatten();
     for entry in entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes())) {
         if let Some(_locked) = lock(&entry.path()) {
-            let _ = std::fs::remove_dir_all(entry.path());
+            remove(&entry.path());
         }
     }
 }
@@ -149,8 +202,45 @@ fn give_away(path: &Path, user: u32, group: u32) -> io::Result<()> {
 
 impl Drop for PrivateFolder {
     fn drop(&mut self) {
-        // What a command made unreadable for itself stays; the folder around it is private.
-        let _ = std::fs::remove_dir_all(&self.path);
+        remove(&self.path);
+    }
+}
+
+/// Removes a folder. What cannot be removed stays; the folder around it is private.
+fn remove(path: &Path) {
+    if std::fs::remove_dir_all(path).is_err() {
+        let _ = remove_level_by_level(path);
+        let _ = std::fs::remove_dir(path);
+    }
+}
+
+/// Removes what is in a folder: also folders that lie in each other deeper than a path can name, and those from which
+/// programs took the right to write. Each folder that is found comes to the top first.
+fn remove_level_by_level(path: &Path) -> io::Result<()> {
+    let _ = std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o700));
+    let mut moved = 0_u64;
+    loop {
+        let found: Vec<PathBuf> = std::fs::read_dir(path)?.flatten().map(|entry| entry.path()).collect();
+        if found.is_empty() {
+            return Ok(());
+        }
+        for entry in found {
+            if !entry.symlink_metadata()?.is_dir() {
+                std::fs::remove_file(&entry)?;
+                continue;
+            }
+            std::fs::set_permissions(&entry, std::fs::Permissions::from_mode(0o700))?;
+            for inner in std::fs::read_dir(&entry)?.flatten() {
+                if inner.file_type()?.is_dir() {
+                    moved += 1;
+                    let _ = std::fs::set_permissions(inner.path(), std::fs::Permissions::from_mode(0o700));
+                    std::fs::rename(inner.path(), path.join(format!("haft-{moved}")))?;
+                } else {
+                    std::fs::remove_file(inner.path())?;
+                }
+            }
+            std::fs::remove_dir(&entry)?;
+        }
     }
 }
 
@@ -173,6 +263,20 @@ mod tests {
         assert!(living.path().exists() && another.path().exists() && !abandoned.exists());
         let path = living.path().to_owned();
         drop(living);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn folders_deeper_than_a_path_can_name_are_removed() {
+        let folder = PrivateFolder::make(&bare()).unwrap();
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let mut deep = rustix::fs::open(folder.home(), flags, Mode::empty()).unwrap();
+        for _ in 0..5_000 {
+            rustix::fs::mkdirat(&deep, "d", Mode::from_raw_mode(0o700)).unwrap();
+            deep = rustix::fs::openat(&deep, "d", flags, Mode::empty()).unwrap();
+        }
+        let path = folder.path().to_owned();
+        drop(folder);
         assert!(!path.exists());
     }
 

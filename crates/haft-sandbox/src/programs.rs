@@ -19,7 +19,8 @@ pub(crate) fn find(names: &[&str], environment: &[(OsString, OsString)], readabl
     names.iter().find_map(|name| found(name))
 }
 
-fn is_program(path: &Path) -> bool {
+/// Returns whether a file can be run.
+pub(crate) fn is_program(path: &Path) -> bool {
     path.is_file() && access(path, Access::EXEC_OK).is_ok()
 }
 

@@ -31,6 +31,16 @@ impl Reached {
         Self { level: None, missing: vec![why.clone()], untried: Some(why) }
     }
 
+    /// The full level was reached before, and this was said of it.
+    pub(crate) fn full(notes: Vec<String>) -> Self {
+        Self { level: Some(Level::Full), missing: notes, untried: None }
+    }
+
+    /// Returns what was said of the full level, where it was reached.
+    pub(crate) fn notes_of_full(&self) -> Option<&[String]> {
+        (self.level == Some(Level::Full)).then_some(&self.missing)
+    }
+
     /// Tries a level with orders that run nothing.
     pub(crate) fn try_level(&mut self, level: Level, launchers: &Arc<Launchers>, orders: Orders) {
         match try_orders(launchers, orders) {
@@ -61,7 +71,14 @@ impl Reached {
         let Self { level, mut missing, untried } = self;
         // Two levels may lack the same.
         missing.dedup();
-        Confinement { required, reached: level.unwrap_or(Level::None), missing, untried, network: false }
+        Confinement {
+            required,
+            reached: level.unwrap_or(Level::None),
+            missing,
+            untried,
+            network: false,
+            supervised: false,
+        }
     }
 }
 
@@ -77,6 +94,8 @@ fn try_orders(launchers: &Arc<Launchers>, orders: Orders) -> Result<Vec<String>,
         receipts: Receipts::default(),
         ran: Receipt::Exited(0),
         mark: None,
+        disk: None,
+        network: None,
         _private: None,
     };
     // Nobody listens: a trial prints nothing.

@@ -1,32 +1,41 @@
 //! The door to processes.
 
+mod seen;
+
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Instant;
 
 use haft_contract::BoxFuture;
-use haft_contract::door::{Permit, Receipt};
+use haft_contract::connection::SessionNetwork;
+use haft_contract::door::{Permit, Receipt, Standing};
 use haft_contract::effect::{CommandLine, Effect, Exposure};
 use haft_contract::error::ToolError;
 use haft_contract::kinds::ErrorKind;
 use haft_contract::process::{
-    Command, Confinement, Ended, Ground, GroundRoot, Heard, HowEnded, Level, NotRun, Processes, Worker,
+    Command, Confinement, Ended, Ground, GroundRoot, Heard, Home, HowEnded, Level, NotRun, Processes, Worker,
 };
 use tokio::sync::mpsc;
 
 use crate::attend::{Finish, NoFinish, Task, attend};
-use crate::covered::{covered, keys_of_toolchains};
+use crate::disk::DiskBound;
 use crate::explain::{Scene, explain};
+use crate::home::HomeWatch;
 use crate::launcher::Launcher;
-use crate::orders::{Confine, Orders, Visible, VisibleCode, VisibleRoot};
+use crate::orders::{Confine, Orders, Visible, VisibleRoot};
 use crate::private::{Furniture, PrivateFolder};
 use crate::reached::Reached;
+use crate::remembered::Remembered;
+use crate::settings::{Network, Settings};
 use crate::standby::Launchers;
 use crate::strays::Mark;
 use crate::wake::{AbandonWhenDropped, Wake, Wish};
+use crate::whose_home::WhoseHome;
 use crate::worker::{Hire, Terms};
-use crate::{environment, programs, refusal};
+use crate::{environment, ports, programs, reached_hosts, refusal};
 
 /// How many pieces of output wait for whoever listens; then the command waits.
 const PIECES: usize = 4;
@@ -38,11 +47,14 @@ pub struct Sandbox {
     launchers: Arc<Launchers>,
     settings: Settings,
     strongest: Level,
+    network: Option<Arc<dyn SessionNetwork>>,
+    remembered: Option<Remembered>,
     known: Mutex<Option<Confinement>>,
-    /// What there is of what may be read: most toolchains are nowhere to be found.
-    readable: OnceLock<Vec<PathBuf>>,
     covered: OnceLock<Vec<PathBuf>>,
-    keys: OnceLock<Vec<PathBuf>>,
+    /// The keys in folders of toolchains, and when they were looked for.
+    keys: Mutex<Option<(Instant, Vec<PathBuf>)>>,
+    home: HomeWatch,
+    told_of_caches: AtomicBool,
 }
 
 impl Sandbox {
@@ -52,11 +64,27 @@ impl Sandbox {
             launchers: Arc::new(Launchers::new(launcher)),
             settings,
             strongest: Level::Full,
+            network: None,
+            remembered: None,
             known: Mutex::default(),
-            readable: OnceLock::new(),
             covered: OnceLock::new(),
-            keys: OnceLock::new(),
+            keys: Mutex::default(),
+            home: HomeWatch::default(),
+            told_of_caches: AtomicBool::new(false),
         }
+    }
+
+    /// Lets commands reach the network by name, supervised by this.
+    pub fn supervised_by(mut self, network: Arc<dyn SessionNetwork>) -> Self {
+        self.launchers = Arc::new(Launchers::supervised_by(self.launchers.launcher.clone(), network.clone()));
+        self.network = Some(network);
+        self
+    }
+
+    /// Remembers in this file, until the machine is started again, that the full level was reached.
+    pub fn remembering_in(mut self, file: PathBuf) -> Self {
+        self.remembered = Some(Remembered::new(file));
+        self
     }
 
     /// Confines commands at most so strongly, as if the system gave no more. What is required stays required.
@@ -66,8 +94,11 @@ impl Sandbox {
     }
 
     /// Prepares what is to be run; `permit` has admitted it.
-    fn task(&self, permit: &Permit, command: &Command, ground: &dyn Ground) -> Result<(Task, Level), NotRun> {
-        let Launch { orders, descriptors, level, mark, private } = self.launch(permit, command, ground)?;
+    fn task(&self, permit: &Permit, command: &Command, ground: &dyn Ground) -> Result<(Task, Level, Network), NotRun> {
+        let network = self.network_of_run(permit, command)?;
+        let launch = self.launch(permit, command, ground, network)?;
+        let Launch { orders, descriptors, level, mark, private } = launch;
+        let uses = self.network.as_ref().filter(|_| network == Network::Supervised);
         let task = Task {
             launchers: Arc::clone(&self.launchers),
             orders,
@@ -77,13 +108,21 @@ impl Sandbox {
             receipts: permit.receipts().clone(),
             ran: ran(level, ground),
             mark,
+            disk: self.settings.disk.map(|most| DiskBound::new(most, ground, &self.folders(ground))),
+            network: uses.map(|network| network.join(permit.desk().cloned())),
             _private: private,
         };
-        Ok((task, level))
+        Ok((task, level, network))
     }
 
     /// Finds out how a command is confined, and says so to a launcher.
-    fn launch(&self, permit: &Permit, command: &Command, ground: &dyn Ground) -> Result<Launch, NotRun> {
+    fn launch(
+        &self,
+        permit: &Permit,
+        command: &Command,
+        ground: &dyn Ground,
+        network: Network,
+    ) -> Result<Launch, NotRun> {
         if self.launchers.launcher.program().is_none() {
             return Err(refusal::no_launcher().into());
         }
@@ -92,6 +131,7 @@ impl Sandbox {
         if level != Level::Full && ground.roots().iter().any(|root| root.layer.is_some()) {
             return Err(NotRun::NoLayer(format!("the sandbox reaches only the level \"{level}\" here")));
         }
+        let whose = WhoseHome::of(permit, command, &self.settings.home);
         let mut environment = environment::with(&self.settings.environment, &command.environment)?;
         let mark = (level != Level::Full).then(Mark::fresh);
         environment.extend(mark.as_ref().map(Mark::variable));
@@ -106,12 +146,20 @@ impl Sandbox {
             Level::Full | Level::None => None,
         };
         let confine = match (level, &private) {
-            (Level::Full, _) => Confine::Fully(self.visible(command, ground)?),
+            (Level::Full, _) => {
+                let is_supervised = network == Network::Supervised;
+                let visible = Visible { is_supervised, ..self.visible(command, ground)? };
+                whose.limit(&mut environment, &self.settings.home);
+                Confine::Fully(self.with_home(visible, whose, ground))
+            }
             (Level::Partial, Some(private)) => {
                 Confine::Partly(self.visible(command, ground)?, private.path().to_owned())
             }
             (Level::Partial | Level::None, _) => Confine::No,
         };
+        if let Some(place) = self.launchers.place.get().and_then(Option::as_ref).filter(|_| level == Level::Full) {
+            environment::lead(&mut environment, &place.caches.moved);
+        }
         let descriptors = match level {
             Level::None => Vec::new(),
             Level::Partial | Level::Full => descriptors(ground.roots())?,
@@ -120,8 +168,10 @@ impl Sandbox {
             words: command.words.clone(),
             folder: command.folder.clone(),
             environment,
-            network: self.network_of(permit, command) == Network::On,
+            network: network == Network::On,
+            is_of_session: whose != WhoseHome::Own,
             has_input: !command.input.is_empty(),
+            stays: command.stays,
             ..self.orders(confine)
         };
         Ok(Launch { orders, descriptors, level, mark, private })
@@ -144,11 +194,23 @@ impl Sandbox {
         Ok(level)
     }
 
+    /// Returns which network a command has that runs by itself.
+    fn network_of_run(&self, permit: &Permit, command: &Command) -> Result<Network, ToolError> {
+        let is_of_session = command.home == Home::Session && permit.desk().is_some();
+        let is_supervised = self.network.is_some() && is_of_session && self.level(permit)? == Level::Full;
+        let by_setting = self.settings.network == Network::On && permit.standing() != Standing::Plan;
+        Ok(if is_supervised && !by_setting { Network::Supervised } else { self.network_of(permit, command) })
+    }
+
     /// Returns whether this command has the network: by the settings, or because a part of it that was approved uses it.
     fn network_of(&self, permit: &Permit, command: &Command) -> Network {
         let is_of_command = |effect: &&Effect| matches!(effect, Effect::Step(step) if *step.command == *command.line);
         let is_approved = permit.effects().iter().filter(is_of_command).any(Effect::gives_network);
-        if is_approved { Network::On } else { self.settings.network }
+        match permit.standing() {
+            Standing::Plan => Network::Off,
+            Standing::Words | Standing::Consent if is_approved => Network::On,
+            Standing::Words | Standing::Consent => self.settings.network,
+        }
     }
 
     /// Returns orders that run nothing.
@@ -159,9 +221,12 @@ impl Sandbox {
             environment: Vec::new(),
             confine,
             processes: self.settings.processes,
+            memory: self.settings.memory,
             network: self.settings.network == Network::On,
+            is_of_session: false,
             has_input: false,
             serves: false,
+            stays: false,
         }
     }
 
@@ -184,42 +249,6 @@ impl Sandbox {
         Furniture { files: home_files, readable, home, workspace }
     }
 
-    /// Says what a command sees on this ground.
-    fn visible(&self, command: &Command, ground: &dyn Ground) -> Result<Visible, ToolError> {
-        let (roots, shown) = (visible_roots(ground), shown(&command.readable)?);
-        let code = command.code.as_ref().map(|code| VisibleCode {
-            folder: code.folder.clone(),
-            root: code.workspace.clone(),
-            places: code.places.clone(),
-        });
-        let mut visible = Visible { roots, shown, code, ..self.visible_without_ground() };
-        visible.hidden.extend_from_slice(ground.hidden());
-        // Where a workspace lies in the folder of a toolchain, its own files stay visible.
-        let is_of_root = |key: &&PathBuf| visible.roots.iter().any(|root| key.starts_with(&root.path));
-        let keys = self.keys.get_or_init(|| keys_of_toolchains(&self.settings.hidden, &self.settings.readable));
-        let keys: Vec<PathBuf> = keys.iter().filter(|key| !is_of_root(key)).cloned().collect();
-        visible.hidden.extend(keys);
-        Ok(visible)
-    }
-
-    fn readable(&self) -> &[PathBuf] {
-        let is_there = |path: &&PathBuf| path.symlink_metadata().is_ok();
-        self.readable.get_or_init(|| self.settings.readable.iter().filter(is_there).cloned().collect())
-    }
-
-    fn visible_without_ground(&self) -> Visible {
-        Visible {
-            roots: Vec::new(),
-            readable: self.readable().to_vec(),
-            shown: Vec::new(),
-            layers: Vec::new(),
-            hidden: self.covered.get_or_init(|| covered(&self.settings.hidden)).clone(),
-            home: self.settings.home.clone(),
-            home_files: self.settings.home_files.clone(),
-            code: None,
-        }
-    }
-
     /// Tries which level there is, from the strongest down.
     fn reached(&self) -> Reached {
         if self.launchers.launcher.program().is_none() {
@@ -227,8 +256,15 @@ impl Sandbox {
         }
         let mut reached = Reached::default();
         if self.strongest >= Level::Full {
+            let remembered = self.remembered.as_ref().zip(self.launchers.launcher.program());
+            if let Some(notes) = remembered.and_then(|(remembered, program)| remembered.full(program)) {
+                return Reached::full(notes);
+            }
             let confine = Confine::Fully(self.visible_without_ground());
             reached.try_level(Level::Full, &self.launchers, self.orders(confine));
+            if let (Some((remembered, program)), Some(notes)) = (remembered, reached.notes_of_full()) {
+                remembered.note_full(program, notes);
+            }
         }
         if self.strongest >= Level::Partial && !reached.is_settled() {
             match PrivateFolder::make(&self.furniture(None)) {
@@ -301,7 +337,8 @@ impl Processes for Sandbox {
         }
         let reached = self.reached();
         let network = self.settings.network == Network::On;
-        let confinement = Confinement { network, ..reached.into_confinement(self.settings.required) };
+        let supervised = self.network.is_some();
+        let confinement = Confinement { network, supervised, ..reached.into_confinement(self.settings.required) };
         // What failed for want of memory or descriptors is asked again the next time.
         if confinement.untried.is_none() {
             *known = Some(confinement.clone());
@@ -313,6 +350,10 @@ impl Processes for Sandbox {
         programs::find(names, &self.settings.environment, &self.settings.readable)
     }
 
+    fn is_listening(&self, port: u16) -> Option<bool> {
+        ports::is_listening(self.launchers.inside(), port)
+    }
+
     fn run<'a>(
         &'a self,
         permit: &'a Permit,
@@ -322,20 +363,32 @@ impl Processes for Sandbox {
     ) -> BoxFuture<'a, Result<Ended, NotRun>> {
         Box::pin(async move {
             permit.admit(&Effect::Run(CommandLine(command.line.clone())))?;
-            let (task, level) = self.task(permit, command, ground)?;
+            let (task, level, network) = self.task(permit, command, ground)?;
+            let uses = task.network.clone();
             let finish = attended(task, permit, heard).await?;
-            let finish = finish.map_err(|why| refusal::of_finish(why, command))?;
+            let finish = finish.map_err(|why| {
+                if let (NoFinish::Missing(_), Some(remembered)) = (&why, &self.remembered) {
+                    remembered.forget();
+                }
+                refusal::of_finish(why, command)
+            })?;
             if let Some(status) = finish.how.exit_code() {
                 permit.receipts().note(Receipt::Exited(status));
             }
-            let scene =
-                Scene { settings: &self.settings, command, ground, level, network: self.network_of(permit, command) };
+            let scene = Scene { settings: &self.settings, command, ground, level, network };
             let mut notes = finish.notes.clone();
+            if let Some(uses) = uses {
+                let reached = uses.reached();
+                permit.receipts().note_reached(&reached);
+                notes.extend(reached_hosts::notes(&reached));
+            }
             // Who got there does not need to be told that there was a way.
-            if scene.network != self.settings.network && finish.how != HowEnded::Exited(0) {
+            if network == Network::On && self.settings.network == Network::Off && finish.how != HowEnded::Exited(0) {
                 notes.push(WITH_NETWORK.to_owned());
             }
             notes.extend(explain(&scene, &finish));
+            notes.extend(self.left_in_home(ground));
+            notes.extend(self.caches_only_read());
             let Finish { how, took, left_behind, .. } = finish;
             Ok(Ended { how, took, level, left_behind, notes })
         })
@@ -349,11 +402,8 @@ impl Processes for Sandbox {
     ) -> BoxFuture<'a, Result<Box<dyn Worker>, NotRun>> {
         Box::pin(async move {
             permit.admit(&Effect::Run(CommandLine(command.line.clone())))?;
-            let mut launch = self.launch(permit, command, ground)?;
-            if let Confine::Fully(visible) = &mut launch.orders.confine {
-                visible.layers = ground.layers().iter().filter_map(|path| path.canonicalize().ok()).collect();
-            }
-            let network = if launch.orders.network { Network::On } else { Network::Off };
+            let network = self.network_of(permit, command);
+            let launch = self.launch(permit, command, ground, network)?;
             let terms = Terms { level: launch.level, network, always: self.settings.network };
             let hire = Hire { launchers: Arc::clone(&self.launchers), launch, terms };
             Ok(Box::new(hire.start(permit, command, ground).await?) as Box<dyn Worker>)
@@ -376,6 +426,7 @@ async fn attended(task: Task, permit: &Permit, heard: Heard<'_>) -> Result<Resul
                 is_told = true;
                 abandon.0.tell(Wish::Stop);
             }
+            signals = permit.signals().next() => abandon.0.signal(signals),
             piece = pieces.recv() => match piece {
                 Some((stream, piece)) => {
                     // The room is there before the piece is dealt with, so that reading and listening overlap.
@@ -387,34 +438,4 @@ async fn attended(task: Task, permit: &Permit, heard: Heard<'_>) -> Result<Resul
         }
     }
     attends.await.map_err(|_| ToolError::of(ErrorKind::Bug, "The thread that attends to the command broke down."))
-}
-
-/// How commands are run on this machine. `haft-config` fills it.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// The level of confinement without which no command runs unasked.
-    pub required: Level,
-    /// Whether commands reach the network.
-    pub network: Network,
-    /// The whole environment of commands: from an allow-list, without secrets.
-    pub environment: Vec<(OsString, OsString)>,
-    /// Folders and files of the system and of toolchains that commands may read.
-    pub readable: Vec<PathBuf>,
-    /// Files in those that they may not; `FOLDER/*` means the tokens and keys in a folder.
-    pub hidden: Vec<PathBuf>,
-    /// The user's home; nothing in it is visible but what else is listed.
-    pub home: PathBuf,
-    /// Small files that commands find in their private home, by their place in it.
-    pub home_files: Vec<(PathBuf, String)>,
-    /// Most processes and threads of one command.
-    pub processes: u32,
-}
-
-/// Whether commands reach the network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Network {
-    /// They do not; only the loopback of their own.
-    Off,
-    /// They do, because the user's settings say so, or because a part of this one uses it and was approved.
-    On,
 }

@@ -6,28 +6,33 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use haft_contract::connection::SessionNetwork;
 use rustix::io::Errno;
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType, recv, socketpair};
 use rustix::pipe::{PipeFlags, pipe_with};
-use rustix::process::Pid;
+use rustix::process::{Gid, Pid, Uid, geteuid};
 
 use crate::child::Process;
+use crate::kept::KeptRoots;
 use crate::launcher::Launcher;
-use crate::orders::NAME;
+use crate::orders::{NAME, Orders};
+use crate::private::SessionPlace;
 use crate::wire;
 
 /// How long a launcher may take to copy itself.
 const TO_COPY: Duration = Duration::from_secs(5);
 
 /// Launches commands with one launcher.
-#[derive(Debug)]
 pub(crate) struct Launchers {
     pub(crate) launcher: Launcher,
     standby: Mutex<Option<Standby>>,
+    pub(crate) kept: KeptRoots,
+    /// The folders of the session; they go after everybody who uses them. Without them, commands have some in memory.
+    pub(crate) place: OnceLock<Option<SessionPlace>>,
 }
 
 /// A launcher that waits for the orders of one command.
@@ -36,6 +41,8 @@ pub(crate) struct Launched {
     pub(crate) process: Process,
     pub(crate) line: OwnedFd,
     pub(crate) streams: Streams,
+    /// Whether it is the first process of a namespace already.
+    pub(crate) is_inside: bool,
 }
 
 /// The streams of the command, as haft reads them.
@@ -47,11 +54,30 @@ pub(crate) struct Streams {
 
 impl Launchers {
     pub(crate) fn new(launcher: Launcher) -> Self {
-        Self { launcher, standby: Mutex::default() }
+        Self { launcher, standby: Mutex::default(), kept: KeptRoots::default(), place: OnceLock::new() }
     }
 
-    /// Launches one that waits for its orders.
-    pub(crate) fn launch(&self) -> io::Result<Launched> {
+    /// Lets this supervise the connections of commands.
+    pub(crate) fn supervised_by(launcher: Launcher, network: Arc<dyn SessionNetwork>) -> Self {
+        Self { launcher, standby: Mutex::default(), kept: KeptRoots::supervised_by(network), place: OnceLock::new() }
+    }
+
+    /// Launches one for these orders, and returns what it is to be told.
+    pub(crate) fn launch(&self, orders: &Orders, descriptors: &[OwnedFd]) -> io::Result<(Launched, Orders)> {
+        let copy = || self.copy();
+        match self.kept.launch(orders, descriptors, &copy) {
+            Some(launched) => Ok(launched),
+            None => Ok((self.copy()?, orders.clone())),
+        }
+    }
+
+    /// Returns a process on the network that the last command had, where it was not that of the machine.
+    pub(crate) fn inside(&self) -> Option<Pid> {
+        self.kept.inside()
+    }
+
+    /// Copies the one that stands by.
+    fn copy(&self) -> io::Result<Launched> {
         let mut standby = self.standby.lock().unwrap_or_else(PoisonError::into_inner);
         // The one that stands by may have been killed since; then there is another.
         if let Some(launched) = standby.as_ref().and_then(|standby| standby.copy().ok()) {
@@ -65,13 +91,50 @@ impl Launchers {
     }
 }
 
+/// A launcher that stands by.
 #[derive(Debug)]
-struct Standby {
+pub(crate) struct Standby {
     process: Process,
     line: OwnedFd,
+    /// Whose commands its copies run, where they are the first processes of namespaces.
+    inside: Option<Owner>,
+}
+
+/// Whose files the workspace holds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Owner(Uid, Gid);
+
+impl Owner {
+    /// Returns the owner of a folder.
+    pub(crate) fn of(folder: &OwnedFd) -> io::Result<Self> {
+        let found = rustix::fs::fstat(folder)?;
+        Ok(Self(Uid::from_raw(found.st_uid), Gid::from_raw(found.st_gid)))
+    }
+
+    /// The command may open its streams again by name, as /dev/stdout: then it must be allowed to.
+    fn take(self, stream: &OwnedFd) {
+        if geteuid().is_root() && !self.0.is_root() {
+            let _ = rustix::fs::fchown(stream, Some(self.0), Some(self.1));
+        }
+    }
 }
 
 impl Standby {
+    /// Takes a launcher that will stand by in a root of its own.
+    pub(crate) fn inside(process: Process, line: OwnedFd, owner: Owner) -> Self {
+        Self { process, line, inside: Some(owner) }
+    }
+
+    /// Returns its number.
+    pub(crate) fn pid(&self) -> Pid {
+        self.process.pid
+    }
+
+    /// Returns the line to it.
+    pub(crate) fn line(&self) -> &OwnedFd {
+        &self.line
+    }
+
     fn start(launcher: &Launcher) -> io::Result<Self> {
         let program = launcher.program().ok_or(io::ErrorKind::NotFound)?;
         let (line, theirs) = line()?;
@@ -87,7 +150,7 @@ impl Standby {
             .spawn()?;
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(Errno::SRCH);
         match pid.map_err(io::Error::from).and_then(Process::child) {
-            Ok(process) => Ok(Self { process, line }),
+            Ok(process) => Ok(Self { process, line, inside: None }),
             Err(error) => {
                 let _ = child.kill();
                 let _ = child.wait();
@@ -96,12 +159,16 @@ impl Standby {
         }
     }
 
-    fn copy(&self) -> io::Result<Launched> {
+    /// Makes it launch a copy, which waits for its orders.
+    pub(crate) fn copy(&self) -> io::Result<Launched> {
         let (line, their_line) = line()?;
         let (out, their_out) = pipe_with(PipeFlags::CLOEXEC)?;
         let (err, their_err) = pipe_with(PipeFlags::CLOEXEC)?;
         for stream in [&out, &err] {
             rustix::io::ioctl_fionbio(stream, true)?;
+        }
+        if let Some(owner) = self.inside {
+            [&their_out, &their_err].into_iter().for_each(|stream| owner.take(stream));
         }
         for timeout in [Timeout::Send, Timeout::Recv] {
             set_socket_timeout(&self.line, timeout, Some(TO_COPY))?;
@@ -116,7 +183,7 @@ impl Standby {
             return Err(io::Error::from_raw_os_error(-number));
         };
         let process = Process::child(pid).inspect_err(|_| Process::end_by_number(pid))?;
-        Ok(Launched { process, line, streams: Streams { out, err } })
+        Ok(Launched { process, line, streams: Streams { out, err }, is_inside: self.inside.is_some() })
     }
 }
 
@@ -162,7 +229,7 @@ mod tests {
         let (line, their_line) = line().unwrap();
         rustix::io::write(&their_line, &late.as_raw_nonzero().get().to_le_bytes()).unwrap();
 
-        drop(Standby { process: Process::child(standby).unwrap(), line });
+        drop(Standby { process: Process::child(standby).unwrap(), line, inside: None });
 
         for pid in [standby, late] {
             assert_eq!(rustix::process::test_kill_process(pid), Err(Errno::SRCH));

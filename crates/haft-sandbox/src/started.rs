@@ -1,16 +1,16 @@
 //! A command that was launched, from haft's side.
 
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
-use rustix::net::{RecvFlags, Shutdown, recv, shutdown};
+use rustix::net::{RecvFlags, Shutdown, shutdown};
 use rustix::process::{Pid, Signal};
 
 use crate::child::Process;
-use crate::orders::{ASK_TO_END, Orders, Report};
+use crate::orders::{ASK_TO_END, Orders, Report, SIGNAL};
 use crate::standby::{Launched, Launchers, Streams};
 use crate::wire;
 
@@ -27,6 +27,8 @@ pub(crate) struct Started {
     line_has_ended: bool,
     /// What came over the line after the last whole report.
     unread: Vec<u8>,
+    /// The layers of a command that stays.
+    layers: Vec<OwnedFd>,
 }
 
 /// The process that everything of the command runs under.
@@ -38,6 +40,8 @@ enum Watcher {
     Launcher,
     /// Pid 1 of a namespace, which is our own child: the kernel ends everybody with it.
     Namespace(Process),
+    /// The launcher itself is that.
+    Inside,
 }
 
 impl Started {
@@ -47,12 +51,13 @@ impl Started {
         orders: &Orders,
         descriptors: &[OwnedFd],
     ) -> io::Result<(Self, Streams)> {
-        let Launched { process, line, streams } = launchers.launch()?;
+        let (Launched { process, line, streams, is_inside }, orders) = launchers.launch(orders, descriptors)?;
+        let watcher = if is_inside { Watcher::Inside } else { Watcher::Unknown };
         let started =
-            Self { launcher: process, watcher: Watcher::Unknown, line, line_has_ended: false, unread: Vec::new() };
+            Self { launcher: process, watcher, line, line_has_ended: false, unread: Vec::new(), layers: Vec::new() };
         set_socket_timeout(&started.line, Timeout::Send, Some(TO_READ_ORDERS))?;
         // Who does not read its orders, or is gone, is found out like any that ends too early.
-        let _ = wire::send_orders(&started.line, orders, descriptors);
+        let _ = wire::send_orders(&started.line, &orders, descriptors);
         Ok((started, streams))
     }
 
@@ -60,7 +65,7 @@ impl Started {
     pub(crate) fn news(&self) -> impl Iterator<Item = &OwnedFd> {
         let namespace = match &self.watcher {
             Watcher::Namespace(process) => Some(process),
-            Watcher::Unknown | Watcher::Launcher => None,
+            Watcher::Unknown | Watcher::Launcher | Watcher::Inside => None,
         };
         let processes = [Some(&self.launcher), namespace].into_iter().flatten().filter(|process| !process.is_gone);
         // After the end of the line there is nothing to wait for on it; it would wake us all the time.
@@ -90,8 +95,11 @@ impl Started {
     fn hear(&mut self) {
         while !self.line_has_ended {
             let mut room = [0; 4096];
-            match recv(&self.line, &mut room, RecvFlags::DONTWAIT) {
-                Ok((received @ 1.., _)) => self.unread.extend(&room[..received]),
+            match wire::receive_with(&self.line, &mut room, RecvFlags::DONTWAIT) {
+                Ok((received @ 1.., layers)) => {
+                    self.unread.extend(&room[..received]);
+                    self.layers.extend(layers);
+                }
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return,
                 Ok(_) | Err(_) => self.line_has_ended = true,
@@ -119,7 +127,7 @@ impl Started {
     pub(crate) fn is_gone(&self) -> bool {
         let watcher_is_gone = match &self.watcher {
             Watcher::Namespace(watcher) => watcher.is_gone,
-            Watcher::Unknown | Watcher::Launcher => true,
+            Watcher::Unknown | Watcher::Launcher | Watcher::Inside => true,
         };
         self.launcher.is_gone && watcher_is_gone
     }
@@ -131,7 +139,7 @@ impl Started {
 
     /// Returns whether the kernel ends all processes of the command with their watcher.
     pub(crate) fn has_namespace(&self) -> bool {
-        matches!(self.watcher, Watcher::Namespace(_))
+        matches!(self.watcher, Watcher::Namespace(_) | Watcher::Inside)
     }
 
     /// Asks every process of the command to end by itself.
@@ -141,11 +149,31 @@ impl Started {
         self.launcher.signal(Signal::CONT);
     }
 
+    /// Shows the command what others have changed beneath its layers: the kernel forgets what it knows of names there.
+    pub(crate) fn show_changes(&self) {
+        for layer in &self.layers {
+            let _ = rustix::mount::fsconfig_reconfigure(layer.as_fd());
+        }
+    }
+
+    /// Lets go of the layers: as long as somebody holds them, they are mounted.
+    pub(crate) fn let_go_of_layers(&mut self) {
+        self.layers.clear();
+    }
+
+    /// Sends a signal to every process of the command.
+    pub(crate) fn signal(&self, signal: i32) {
+        if let Ok(number @ 1..SIGNAL) = u8::try_from(signal) {
+            let _ = rustix::net::send(&self.line, &[SIGNAL | number], rustix::net::SendFlags::NOSIGNAL);
+        }
+    }
+
     /// Ends every process of the command. To be repeated until they are gone: who watches may not be known yet.
     pub(crate) fn end(&self) {
         let _ = shutdown(&self.line, Shutdown::Write);
         match &self.watcher {
             Watcher::Namespace(watcher) => watcher.signal(Signal::KILL),
+            Watcher::Inside => self.launcher.signal(Signal::KILL),
             Watcher::Unknown | Watcher::Launcher => self.launcher.signal(Signal::CONT),
         }
     }

@@ -1,8 +1,8 @@
 //! Wakes the thread that attends to a command: to end it, or because there is room for more output.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::event::{EventfdFlags, eventfd};
 
@@ -12,6 +12,7 @@ pub(crate) struct Wake {
     event: OwnedFd,
     wish: AtomicU8,
     waits_for_room: AtomicBool,
+    signals: Mutex<Vec<i32>>,
 }
 
 /// What the call wants of the thread.
@@ -28,7 +29,19 @@ pub(crate) enum Wish {
 impl Wake {
     pub(crate) fn new() -> rustix::io::Result<Self> {
         let event = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        Ok(Self { event, wish: AtomicU8::new(Wish::GoOn as u8), waits_for_room: AtomicBool::new(false) })
+        let (wish, waits_for_room) = (AtomicU8::new(Wish::GoOn as u8), AtomicBool::new(false));
+        Ok(Self { event, wish, waits_for_room, signals: Mutex::default() })
+    }
+
+    /// Gives the thread signals for the command.
+    pub(crate) fn signal(&self, signals: Vec<i32>) {
+        self.signals.lock().unwrap_or_else(PoisonError::into_inner).extend(signals);
+        self.ring();
+    }
+
+    /// Takes the signals for the command.
+    pub(crate) fn take_signals(&self) -> Vec<i32> {
+        std::mem::take(&mut *self.signals.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Tells the thread what to do. A wish is never taken back.

@@ -32,11 +32,16 @@ pub(crate) fn send_orders(socket: &OwnedFd, orders: &impl Serialize, descriptors
 
 /// Sends as many descriptors as fit into one message.
 pub(crate) fn send_group(socket: &OwnedFd, group: &[BorrowedFd<'_>]) -> io::Result<()> {
+    // Descriptors need a byte to travel with.
+    send_with(socket, b"d", group)
+}
+
+/// Sends a short text with descriptors, in one message.
+pub(crate) fn send_with(socket: &OwnedFd, text: &[u8], group: &[BorrowedFd<'_>]) -> io::Result<()> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(IN_ONE_MESSAGE))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
     ancillary.push(SendAncillaryMessage::ScmRights(group));
-    // Descriptors need a byte to travel with.
-    sendmsg(socket, &[IoSlice::new(b"d")], &mut ancillary, SendFlags::NOSIGNAL)?;
+    sendmsg(socket, &[IoSlice::new(text)], &mut ancillary, SendFlags::NOSIGNAL)?;
     Ok(())
 }
 
@@ -62,21 +67,30 @@ pub(crate) fn receive_orders<T: DeserializeOwned>(socket: &OwnedFd) -> io::Resul
 
 /// Receives the descriptors of one message; none when the stream has ended.
 pub(crate) fn receive_group(socket: &impl AsFd) -> io::Result<Vec<OwnedFd>> {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(IN_ONE_MESSAGE))];
-    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
-    let mut byte = [0];
     loop {
-        match recvmsg(socket, &mut [IoSliceMut::new(&mut byte)], &mut ancillary, RecvFlags::CMSG_CLOEXEC) {
-            Ok(_) => break,
+        match receive_with(socket, &mut [0], RecvFlags::empty()) {
+            Ok((_, descriptors)) => return Ok(descriptors),
             Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
     }
+}
+
+/// Receives some bytes, and the descriptors that come with them.
+pub(crate) fn receive_with(
+    socket: &impl AsFd,
+    room: &mut [u8],
+    flags: RecvFlags,
+) -> rustix::io::Result<(usize, Vec<OwnedFd>)> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(IN_ONE_MESSAGE))];
+    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+    let flags = flags | RecvFlags::CMSG_CLOEXEC;
+    let received = recvmsg(socket, &mut [IoSliceMut::new(room)], &mut ancillary, flags)?.bytes;
     let rights = ancillary.drain().filter_map(|message| match message {
         RecvAncillaryMessage::ScmRights(rights) => Some(rights),
         _ => None,
     });
-    Ok(rights.flatten().collect())
+    Ok((received, rights.flatten().collect()))
 }
 
 fn receive_number(socket: &OwnedFd) -> io::Result<usize> {
@@ -128,8 +142,11 @@ mod tests {
             confine: Confine::No,
             processes: 1,
             network: false,
+            is_of_session: false,
             has_input: false,
             serves: false,
+            stays: false,
+            memory: None,
         };
         let (sent, received) = std::thread::scope(|scope| {
             let sender = scope.spawn(|| send_orders(&ours, &orders, &descriptors));

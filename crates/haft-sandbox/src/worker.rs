@@ -27,7 +27,8 @@ use self::pieces::Pieces;
 use self::waiting::wait;
 use crate::orders::{GroundOrder, GroundReport, Report};
 use crate::private::PrivateFolder;
-use crate::sandbox::{Network, descriptors, ran, visible_roots};
+use crate::sandbox::{descriptors, ran, visible_roots};
+use crate::settings::Network;
 use crate::started::Started;
 use crate::strays::{self, Mark};
 use crate::{refusal, wire};
@@ -41,7 +42,7 @@ const MOMENT: Duration = Duration::from_micros(500);
 /// How long it may take to change the ground.
 const TO_CHANGE: Duration = Duration::from_secs(5);
 /// How long a worker that talks no more may take to end.
-const TO_END: Duration = Duration::from_millis(500);
+const TO_END: Duration = Duration::from_secs(2);
 /// How long the kernel may take to end what was killed.
 const TO_DIE: Duration = Duration::from_secs(5);
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use haft_contract::BoxFuture;
+use haft_contract::connection::{self, Decision, HostOutcome, ReachedHost, Speaks};
 use haft_contract::door::{ChangeSetId, Doors, Files, Page, PageRequest, Permit, Receipt, Written};
 use haft_contract::effect::{Change, CommandLine, Effect};
 use haft_contract::error::ToolError;
@@ -28,6 +29,7 @@ pub struct ScriptedCommand {
     uncovered: Option<String>,
     is_known_uncovered: bool,
     confinement: Confinement,
+    connects: Vec<(String, u16)>,
     run: Arc<Mutex<Vec<Command>>>,
 }
 
@@ -47,7 +49,9 @@ impl Default for ScriptedCommand {
                 missing: Vec::new(),
                 untried: None,
                 network: false,
+                supervised: false,
             },
+            connects: Vec::new(),
             run: Arc::default(),
         }
     }
@@ -121,6 +125,30 @@ impl ScriptedCommand {
         self
     }
 
+    /// Reaches hosts by name, and connects to this one while it runs.
+    pub fn connects_to(mut self, host: &str, port: u16) -> Self {
+        self.confinement.supervised = true;
+        self.connects.push((host.to_owned(), port));
+        self
+    }
+
+    /// Connects to its hosts, as far as the call lets it.
+    async fn connect(&self, permit: &Permit) {
+        for (host, port) in &self.connects {
+            let wanted = connection::Wanted { host: host.clone(), port: *port, speaks: Speaks::Tls };
+            let Some(desk) = permit.desk() else { continue };
+            let (outcome, bytes) = match desk.decide(wanted, false).await {
+                Some(Decision::Allow { .. }) => (HostOutcome::Reached, 7),
+                Some(Decision::Refuse { why }) => (HostOutcome::Refused(why), 0),
+                None => continue,
+            };
+            let (connections, gave_up) = (1, 0);
+            let (host, port) = (host.clone(), *port);
+            let reached = ReachedHost { host, port, connections, sent: bytes, received: bytes, gave_up, outcome };
+            permit.receipts().note_reached(&[reached]);
+        }
+    }
+
     /// Runs where the system gives only this level.
     pub fn where_reached(mut self, level: Level) -> Self {
         self.confinement.reached = level;
@@ -163,6 +191,7 @@ impl Processes for ScriptedCommand {
             permit.receipts().note(Receipt::Ran { level: self.ended.level, uncovered });
             self.run.lock().unwrap_or_else(PoisonError::into_inner).push(command.clone());
             self.pieces.iter().for_each(|(stream, piece)| heard(*stream, piece));
+            self.connect(permit).await;
             if let Some(status) = self.ended.how.exit_code() {
                 permit.receipts().note(Receipt::Exited(status));
             }

@@ -1,11 +1,12 @@
 //! Runs commands in the workspace.
 //!
 //! Each call is a shell of its own: nothing that one call sets is there in the next, and nothing that it starts
-//! outlives it. A command that ends with an error has worked as a call; its status is part of what it says.
+//! outlives it, unless it is started in the background: then the session keeps it. A command that ends with an error has worked as a call; its status is part of what it says.
 //!
 //! Not here: confining the command and ending its processes (`haft-sandbox`), what becomes of its changes
 //! (`haft-workspace`), whether it may run (`haft-policy`).
 
+mod background;
 mod data;
 pub(crate) mod listening;
 mod other_shapes;
@@ -21,7 +22,7 @@ use std::path::PathBuf;
 
 use haft_contract::effect::Exposure;
 use haft_contract::prelude::*;
-use haft_contract::process::{Command, HowEnded, Ran};
+use haft_contract::process::{Command, Home, HowEnded, Ran};
 use haft_contract::result::ToolResult;
 use haft_contract::shape::Shape;
 
@@ -44,12 +45,16 @@ pub struct Bash;
 pub struct Args {
     /// The command.
     command: String,
-    /// What it does, in five to ten words, for the user.
+    /// What it does, in five to ten words.
     description: Option<String>,
     /// Time limit in seconds. Default {command_time}, at most {command_time_most}.
     timeout: Option<f64>,
-    /// The folder it starts in. Default: the workspace.
+    /// Default: the workspace.
     working_dir: Option<RawPath>,
+    /// Keeps it running; "jobs" manages it.
+    background: Option<bool>,
+    /// Of the job.
+    name: Option<String>,
 }
 
 /// What planning found.
@@ -65,6 +70,7 @@ impl Tool for Bash {
         ("command", &["cmd", "script", "shell_command"]),
         ("working_dir", &["cwd", "dir", "dir_path", "directory", "workdir", "working_directory"]),
         ("description", &["explanation", "justification"]),
+        ("background", &["is_background", "run_in_background"]),
     ];
     const SHAPES: &'static [Shape] = other_shapes::SHAPES;
     const OTHER_NAMES: &'static [&'static str] = &[
@@ -91,6 +97,7 @@ impl Tool for Bash {
 
     async fn plan(&self, args: &Args, cx: &PlanContext<'_>) -> Result<(Plan, Draft), ToolError> {
         check_command(&args.command)?;
+        background::check_name(args.name.as_deref())?;
         let root = RawPath::new(".");
         let target = cx.locate_tree(args.working_dir.as_ref().unwrap_or(&root))?;
         let mut effects = vec![Effect::Run(CommandLine(args.command.clone()))];
@@ -115,7 +122,10 @@ impl Tool for Bash {
     async fn run(&self, args: Args, draft: Draft, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
         let Draft { folder, time } = draft;
         let (words, shell_note) = words(&args.command, cx);
-        let command = Command::new(words, args.command, folder, time.seconds);
+        let command = Command { home: Home::Session, ..Command::new(words, args.command, folder, time.seconds) };
+        if args.background == Some(true) {
+            return background::start(command, args.name, shell_note.into_iter().collect(), cx).await;
+        }
         let listening = Listening::new(cx);
         let ran = cx.run(&command, &|stream, piece| listening.hear(stream, piece)).await;
         let heard = listening.end();
@@ -149,8 +159,8 @@ fn ended(ran: Ran, report: Report<'_>, limit: std::time::Duration) -> Result<Too
         HowEnded::TimedOut => {
             let seconds = limit.as_secs_f64();
             let what = format!("The command was stopped after {seconds} s, with everything that it had started.");
-            let next = "do less in one call, or give it more time with \"timeout\"; a process cannot keep running \
-                        after the call";
+            let next = "do less in one call, give it more time with \"timeout\", or let it run on with \
+                        \"background\": true";
             ToolError::new(ErrorKind::TimedOut, what, Next::FixArguments(next.into()))
         }
         HowEnded::Stopped => ToolError::of(ErrorKind::Cancelled, "The command was stopped."),
@@ -202,8 +212,9 @@ pub(crate) fn exposures(cx: &PlanContext<'_>) -> Vec<Exposure> {
 /// What a person is shown: the whole command, where it starts, and what it is said to do.
 fn preview(args: &Args, folder: &Target) -> String {
     let description = args.description.as_deref().map(|words| format!("# {}\n", haft_contract::path::one_line(words)));
+    let background = if args.background == Some(true) { "# in the background, until the session ends\n" } else { "" };
     let starts = args.working_dir.as_ref().map(|_| format!("# in the folder {folder}\n"));
-    format!("{}{}{}", description.unwrap_or_default(), starts.unwrap_or_default(), args.command)
+    format!("{}{background}{}{}", description.unwrap_or_default(), starts.unwrap_or_default(), args.command)
 }
 
 /// Returns the words to execute, and a sentence when it is not bash that runs them.

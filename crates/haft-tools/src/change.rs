@@ -109,9 +109,10 @@ pub(crate) fn not_read(target: &Target, origin: Origin, otherwise: &str) -> Tool
     let next = match origin {
         // Each command is a session of its own: what one has read the next one does not know.
         Origin::Script => Next::FixArguments("add write_mode=overwrite to replace the file without reading it".into()),
-        Origin::Model | Origin::Person => {
-            Next::LookFirst { tool: "read_file".into(), at: format!("{target}, then send this call again{otherwise}") }
-        }
+        Origin::Model | Origin::Person => Next::LookFirst {
+            tool: "read_file".into(),
+            at: format!("{target} (what a command printed does not count), then send this call again{otherwise}"),
+        },
     };
     ToolError::new(ErrorKind::NotRead, format!("{target} was not read in this session."), next)
         .about_file(target.to_string(), Operation::Write)

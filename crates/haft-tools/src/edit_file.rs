@@ -3,6 +3,7 @@
 mod other_shapes;
 mod patch;
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use bytes::Bytes;
@@ -25,6 +26,7 @@ use crate::change::{
     not_read, told, unencodable,
 };
 use crate::edit::{Count, Edit, Fitted, Miss, Rung, fit};
+use crate::hidden_values::{HiddenValues, unclear};
 use crate::shapes::FILE_NAMES;
 
 /// Replaces parts of files.
@@ -39,7 +41,7 @@ pub struct Args {
     /// Its edits.
     #[schemars(length(min = 1, max = 200))]
     edits: Option<Vec<OneEdit>>,
-    /// Instead of "path" and "edits": several files, all or none.
+    /// Instead of "path" and "edits".
     #[schemars(length(min = 1, max = 50))]
     files: Option<Vec<OneFile>>,
 }
@@ -285,7 +287,10 @@ impl Unplanned {
 fn edited_text(asked: &[OneEdit], target: &Target, now: &FileCopy, cx: &PlanContext<'_>) -> Result<NewText, Unplanned> {
     let looked = |error: ToolError| Unplanned::Looked(error.into());
     let decoded = decode(&now.bytes).map_err(|no_text| looked(not_text(&no_text, target, &now.bytes)))?;
-    let edits: Vec<Edit<'_>> = asked.iter().map(|edit| edit.meant(cx.limits().edit_count)).collect();
+    let restored = with_values(asked, (&decoded.text, target), cx).map_err(looked)?;
+    let meant = |(edit, (old, new)): (&OneEdit, _)| Edit { old, new, count: edit.count(cx.limits().edit_count) };
+    let edits: Vec<Edit<'_>> =
+        asked.iter().zip(restored.iter().map(|(old, new)| (&**old, &**new))).map(meant).collect();
     let path = target.to_string();
     // Each command of a script is a session of its own, so it has never read anything: it edits as a person does.
     let known = match cx.origin() {
@@ -303,7 +308,7 @@ fn edited_text(asked: &[OneEdit], target: &Target, now: &FileCopy, cx: &PlanCont
     match known {
         Ok(Known::AsItIs) => {}
         Ok(Known::AsItWas(read)) => {
-            let is_current = are_proven(&fitted) && lines_are_current((&read, &decoded.text), &fitted, &edits);
+            let is_current = are_proven(&fitted, &edits) && lines_are_current((&read, &decoded.text), &fitted, &edits);
             let elsewhere = if is_current { Ok(()) } else { is_elsewhere((&read, &now.bytes), &edits, &path) };
             elsewhere.map_err(|why| Unplanned::Looked(changed_since(target, (&read, &now.bytes), &why)))?;
             let is_own = cx.when_read(target).is_some_and(|read| read.left == Some(now.version.stamp));
@@ -311,7 +316,7 @@ fn edited_text(asked: &[OneEdit], target: &Target, now: &FileCopy, cx: &PlanCont
                 notes.push("It was changed elsewhere since it was read; that is kept.".to_owned());
             }
         }
-        Ok(Known::Not) | Err(_) if cx.limits().edit_needs == EditNeeds::Nothing || are_proven(&fitted) => {}
+        Ok(Known::Not) | Err(_) if cx.limits().edit_needs == EditNeeds::Nothing || are_proven(&fitted, &edits) => {}
         Ok(Known::Not) => return Err(Unplanned::Blind(not_read(target, cx.origin(), ""))),
         Err(stale) => return Err(looked(stale)),
     }
@@ -328,12 +333,35 @@ fn edited_text(asked: &[OneEdit], target: &Target, now: &FileCopy, cx: &PlanCont
     Ok(NewText { target: target.clone(), bytes: bytes.into(), diff, notes, edits: asked.len(), places })
 }
 
-/// Tells whether each edit has exactly one place, and is there letter by letter: a caller that writes it knows the place.
-fn are_proven(fitted: &Fitted) -> bool {
-    let mut edits: Vec<usize> = fitted.replacements.iter().map(|replacement| replacement.edit).collect();
-    edits.sort_unstable();
-    edits.dedup();
-    edits.len() == fitted.replacements.len() && fitted.rungs.iter().all(|rung| *rung == Rung::Exact)
+/// The text to replace and the new one.
+type OldAndNew<'a> = (Cow<'a, str>, Cow<'a, str>);
+
+/// Returns the old and new texts of edits with the hidden values that their placeholders stand for.
+fn with_values<'a>(
+    asked: &'a [OneEdit],
+    (text, target): (&str, &Target),
+    cx: &PlanContext<'_>,
+) -> Result<Vec<OldAndNew<'a>>, ToolError> {
+    let sent: Vec<&str> = asked.iter().flat_map(|edit| [edit.old_text.as_str(), &edit.new_text]).collect();
+    let hidden = HiddenValues::of(text, cx.hides(), &sent);
+    let restored = |edit: &'a OneEdit| {
+        let old = hidden.restored(&edit.old_text, &[]).map_err(|line| unclear(target, "old_text", line))?;
+        let new = hidden.restored(&edit.new_text, &old.values).map_err(|line| unclear(target, "new_text", line))?;
+        Ok((old.text, new.text))
+    };
+    asked.iter().map(restored).collect()
+}
+
+/// Tells whether each edit is there letter by letter, at one place or at as many as the caller counted: then it knows
+/// the places.
+fn are_proven(fitted: &Fitted, edits: &[Edit<'_>]) -> bool {
+    let mut places = vec![0_usize; edits.len()];
+    fitted.replacements.iter().for_each(|replacement| places[replacement.edit] += 1);
+    let is_named = |(edit, places): (&Edit<'_>, &usize)| match edit.count {
+        Count::Exactly(_) => true,
+        Count::Unique | Count::All | Count::First => *places <= 1,
+    };
+    edits.iter().zip(&places).all(is_named) && fitted.rungs.iter().all(|rung| *rung == Rung::Exact)
 }
 
 /// Tells whether the lines that each edit touches are those that were read, or text that only the present file has.
@@ -394,16 +422,15 @@ fn is_elsewhere((read, now): (&[u8], &[u8]), edits: &[Edit<'_>], path: &str) -> 
 }
 
 impl OneEdit {
-    fn meant(&self, otherwise: EditCount) -> Edit<'_> {
-        let count = match self.count {
+    fn count(&self, otherwise: EditCount) -> Count {
+        match self.count {
             Some(HowMany::Word(Word::Unique)) => Count::Unique,
             Some(HowMany::Word(Word::All)) => Count::All,
             Some(HowMany::Word(Word::First)) => Count::First,
             Some(HowMany::Exactly(number)) => Count::Exactly(number),
             None if otherwise == EditCount::First => Count::First,
             None => Count::Unique,
-        };
-        Edit { old: &self.old_text, new: &self.new_text, count }
+        }
     }
 }
 

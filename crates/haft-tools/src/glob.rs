@@ -27,7 +27,7 @@ pub struct Args {
     path: Option<RawPath>,
     /// The glob.
     pattern: String,
-    /// Whether capitals count. Default "sensitive".
+    /// "smart", "sensitive" (default) or "insensitive".
     case: Option<Capitals>,
     /// "time": newest first. Default "name".
     sort: Option<Sort>,

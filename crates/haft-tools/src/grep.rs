@@ -39,9 +39,9 @@ pub struct Args {
     exclude: Option<Vec<String>>,
     /// The pattern is plain text.
     literal: Option<bool>,
-    /// "smart": capitals count if the pattern has one. Default "smart".
+    /// "smart" (default), "sensitive" or "insensitive".
     case: Option<CaseWord>,
-    /// Lines around each match, 0–20. Default 0.
+    /// Lines around each match, 0–20.
     #[schemars(range(min = 0, max = 20))]
     context: Option<usize>,
     /// Before it.
@@ -52,7 +52,7 @@ pub struct Args {
     after: Option<usize>,
     /// A match may span lines.
     multiline: Option<bool>,
-    /// "files" returns the files, "count" how many matches each has. Default "content".
+    /// "files" or "count"; default "content".
     mode: Option<Mode>,
     /// Max matches, or files. Default {grep_matches}.
     #[schemars(range(min = 1))]

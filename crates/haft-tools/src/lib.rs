@@ -13,7 +13,9 @@ pub mod edit;
 pub mod edit_file;
 pub mod glob;
 pub mod grep;
+mod hidden_values;
 pub mod in_braces;
+pub mod jobs;
 mod left_out;
 pub mod list_dir;
 mod paged;
@@ -43,12 +45,13 @@ pub fn all_under(limits: &Limits) -> Vec<Arc<dyn AnyTool>> {
         Arc::new(Typed::under(glob::Glob, limits)),
         Arc::new(Typed::under(grep::Grep, limits)),
         Arc::new(Typed::under(bash::Bash, limits)),
+        Arc::new(Typed::under(jobs::Jobs, limits)),
         Arc::new(Typed::under(undo::Undo, limits)),
     ]
 }
 
 /// Returns the names of all built-in tools, without their schemas: whoever starts often pays for those.
-pub fn names() -> [&'static str; 8] {
+pub fn names() -> [&'static str; 9] {
     use haft_contract::tool::Tool;
     [
         read_file::ReadFile::NAME,
@@ -58,6 +61,7 @@ pub fn names() -> [&'static str; 8] {
         glob::Glob::NAME,
         grep::Grep::NAME,
         bash::Bash::NAME,
+        jobs::Jobs::NAME,
         undo::Undo::NAME,
     ]
 }

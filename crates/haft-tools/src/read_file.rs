@@ -38,7 +38,7 @@ pub struct ReadFile;
 pub struct Args {
     /// The file, or "spill:ID".
     path: Option<RawPath>,
-    /// Instead of "path": several files or globs.
+    /// Several files or globs.
     #[schemars(length(min = 1, max = 100))]
     paths: Option<Vec<RawPath>>,
     /// First line. Default 1.
@@ -47,7 +47,7 @@ pub struct Args {
     /// Max lines. Default {read_lines}.
     #[schemars(range(min = 1))]
     limit: Option<usize>,
-    /// Shows line "offset" from this character on.
+    /// Of line "offset".
     #[schemars(range(min = 1))]
     column: Option<u64>,
 }

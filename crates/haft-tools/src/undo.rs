@@ -120,6 +120,9 @@ impl Tool for Undo {
             Draft::Preview(reversed) => {
                 let mut text =
                     format!("Change set {} can be undone. Afterwards:\n{}", reversed.change_set, names(&reversed));
+                if !reversed.did.is_empty() {
+                    text += "What it had changed, which undo reverts:\n";
+                }
                 reversed.did.iter().for_each(|file| push_hunks(&mut text, file));
                 ToolOutput::text(text).with_data(data(&reversed))
             }

@@ -19,6 +19,7 @@ use crate::change::{
     CONTEXT, IN_ITS_PLACE, Known, LARGEST, MOST_LINES, Refused, Replaces, changed_since, effects, known, locate,
     not_read, stale, told, unencodable,
 };
+use crate::hidden_values::{HiddenValues, unclear};
 use crate::shapes::{ENCODING, EXPLANATION, FILE_NAMES, only_path};
 use line_ends::with_line_ends_of;
 
@@ -43,7 +44,7 @@ pub struct Args {
     path: RawPath,
     /// The content.
     content: String,
-    /// If the file exists: "create" fails, "overwrite-if-read" needs a read before. Default "{write_mode}".
+    /// Default "{write_mode}".
     write_mode: Option<Mode>,
 }
 
@@ -237,7 +238,9 @@ fn over(
             notes,
         });
     };
-    let new = with_line_ends_of(&decoded.text, content);
+    let hidden = HiddenValues::of(&decoded.text, cx.hides(), &[content]);
+    let content = hidden.restored(content, &[]).map_err(|line| unclear(target, "content", line))?.text;
+    let new = with_line_ends_of(&decoded.text, &content);
     let whole = [(0..decoded.text.len(), &*new.text)];
     let bytes = decoded.splice(&now.bytes, &whole).map_err(|error| unencodable(target, &error))?;
     let diff = Diff::between(&decoded.text, &new.text, CONTEXT);

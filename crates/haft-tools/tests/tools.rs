@@ -29,6 +29,8 @@ mod glob;
 mod grep;
 #[path = "tools/grep_encodings.rs"]
 mod grep_encodings;
+#[path = "tools/hidden_values.rs"]
+mod hidden_values;
 #[path = "tools/ignored.rs"]
 mod ignored;
 #[path = "tools/in_dialect.rs"]

@@ -15,6 +15,7 @@ mod facts;
 mod find;
 mod folder;
 mod followed;
+mod git_stores;
 pub(crate) mod image;
 mod layer;
 mod list;
@@ -71,6 +72,7 @@ use crate::history::History;
 use crate::state::WorkspaceState;
 use crate::state::journal::Journal;
 use followed::Followed;
+pub use followed::GitSecret;
 use layer::Layers;
 use open::Root;
 use search::Watch;
@@ -132,6 +134,11 @@ impl Workspace {
     /// Returns the files below a folder whose names say that they are secret and that such a program reads.
     pub fn secrets_read_by(&self, folder: &Path, reader: FolderReader) -> Vec<PathBuf> {
         self.secrets.read_by(&self.root, folder, reader)
+    }
+
+    /// Returns the passwords and tokens in the settings of git that hold here.
+    pub fn git_secrets(&self) -> Vec<GitSecret> {
+        Followed::look(&self.root).into_git_secrets()
     }
 
     /// Returns the secret file of which a file is another name.
@@ -243,6 +250,10 @@ impl Look for Workspace {
 
     fn wide_workspace(&self) -> Option<String> {
         wide::wide(&self.root, self.home.as_deref(), self.agreed.as_ref())
+    }
+
+    fn staged_secrets(&self, index: &Path) -> Vec<(String, String)> {
+        git_stores::staged_secrets(index)
     }
 
     fn real_path(&self, target: &Target) -> Option<PathBuf> {

@@ -8,6 +8,7 @@
 
 mod contents;
 pub(crate) mod earlier_secrets;
+mod error;
 pub(crate) mod git;
 pub(crate) mod git_index;
 mod own;
@@ -20,6 +21,7 @@ mod take_back;
 #[cfg(test)]
 mod tests;
 
+pub use error::HistoryError;
 pub use partial::HUNK_CONTEXT;
 pub use request::{Placement, Scope, UndoMode, UndoRequest, Which};
 pub use sets::{ChangeSet, Kind, Undone};
@@ -33,7 +35,7 @@ use haft_contract::path::{Extent, Place, Target};
 
 use crate::files::open::Root;
 use crate::files::shut::Shut;
-use crate::files::transaction::{self, Action, Deed, Done, Job, NotDone, Standing};
+use crate::files::transaction::{self, Action, Deed, Done, Job, NotDone};
 use crate::state::journal::{By, How, Journal, PathText, Reading, TakesBack};
 use contents::Contents;
 use sets::Sets;
@@ -141,16 +143,6 @@ impl std::fmt::Display for Conflict {
     }
 }
 
-/// Joins conflicts to one sentence.
-fn listed(conflicts: &[Conflict]) -> String {
-    let named: Vec<String> = conflicts.iter().take(MOST_NAMED).map(ToString::to_string).collect();
-    let more = match conflicts.len().saturating_sub(MOST_NAMED) {
-        0 => String::new(),
-        more => format!("; and {more} more"),
-    };
-    format!("{}{more}; nothing was undone", named.join("; "))
-}
-
 /// What was at a path before and after a change set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileChange {
@@ -179,145 +171,6 @@ impl Side {
     /// Returns whether something was there.
     pub fn exists(&self) -> bool {
         *self != Self::Absent
-    }
-}
-
-/// Why nothing was taken back.
-#[derive(Debug, thiserror::Error)]
-pub enum HistoryError {
-    /// There is nothing left.
-    #[error("there is nothing to undo")]
-    NothingLeft,
-    /// There is nothing to redo.
-    #[error("there is nothing to redo")]
-    NothingToRedo,
-    /// There is no such change set.
-    #[error("there is no change set {0}; \"haft log\" lists them")]
-    Unknown(u64),
-    /// It is taken back already.
-    #[error(
-        "change set {0} is already undone; \"haft redo\", or \"haft undo\" with the number of that undo, restores it"
-    )]
-    AlreadyUndone(u64),
-    /// It had to make room.
-    #[error(
-        "change set {0} can no longer be undone: it was dropped to save space, by the journal's limit or by \"haft gc\""
-    )]
-    Dropped(u64),
-    /// Its record is damaged.
-    #[error("change set {0} cannot be undone: its record in the journal is damaged")]
-    Damaged(u64),
-    /// It changed nothing with this path.
-    #[error("no change set that can be undone has changed {0}; \"haft log\" lists what was changed")]
-    NotConcerned(String),
-    /// It was renamed and changed.
-    #[error(
-        "{0} was renamed and changed in the change sets to undo together; \
-         nothing was undone; undo the changes one at a time: \"haft undo\""
-    )]
-    Entangled(String),
-    /// Some change sets were undone one after the other, and then one could not be.
-    #[error(
-        "change sets {} were undone, but not change set {number}: {error}; \"haft redo\" restores the last one",
-        .done.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
-    )]
-    Halfway {
-        /// Those that were undone.
-        done: Vec<u64>,
-        /// The one that could not be.
-        number: u64,
-        /// Why.
-        error: Box<HistoryError>,
-    },
-    /// Something is at the old name.
-    #[error("{0} cannot be restored, because something else is there now; nothing was undone")]
-    InTheWay(String),
-    /// Git would take a folder for a repository that was none before.
-    #[error(
-        "with {path}, git would treat {repository} as a repository and run programs that its settings and hooks name, \
-         which were changed since; nothing was undone; look at {repository} and remove what you do not know, then \
-         try again"
-    )]
-    Plants {
-        /// The path that would come back.
-        path: String,
-        /// The folder.
-        repository: String,
-    },
-    /// These paths were changed since, and both versions cannot be kept.
-    #[error("{}", listed(.0))]
-    Conflicts(Vec<Conflict>),
-    /// A file of a change set has no hunks.
-    #[error(
-        "{0} cannot be undone in hunks: it was created, removed, or is not text; undo it as a whole with --file {0}"
-    )]
-    NoHunks(String),
-    /// There is no such hunk.
-    #[error("{path} has no hunk {hunk}, the change set changed {hunks} places in it; \"haft diff\" numbers them")]
-    NoHunk {
-        /// The path.
-        path: String,
-        /// The number that was asked for.
-        hunk: usize,
-        /// How many there are.
-        hunks: usize,
-    },
-    /// A change set did not change a file.
-    #[error("change set {set} did not change {path}; \"haft diff {set}\" shows what it changed")]
-    NotInSet {
-        /// The path.
-        path: String,
-        /// The change set.
-        set: u64,
-    },
-    /// A file has the name that an earlier version would get.
-    #[error("{0} exists already; nothing was restored, rename or remove it first")]
-    BesideExists(String),
-    /// There is no earlier version.
-    #[error("no file has an earlier version in these change sets; nothing was restored")]
-    NothingEarlier,
-    /// It lies in a folder that is not one of the workspace now.
-    #[error("{0} is in a folder that was added to the workspace then; add that folder again with --add-dir")]
-    NotAdded(String),
-    /// Somebody changed a file while it was being taken back.
-    #[error("another program is changing {0} at this moment; nothing was undone; try again")]
-    Overtaken(String),
-    /// The system said no.
-    #[error("{path}: {error}; nothing was undone")]
-    System {
-        /// The path.
-        path: String,
-        /// What it said.
-        error: io::Error,
-    },
-    /// It failed on the way, and what had been done could not be undone.
-    #[error(
-        "{why}; the part that was done could not be reverted, so it remains as change set {set}: {paths}; \
-         \"haft undo\" again continues with the rest, \"haft undo {set}\" reverts it"
-    )]
-    Standing {
-        /// The change set that holds it.
-        set: u64,
-        /// The paths concerned.
-        paths: String,
-        /// What failed, in words.
-        why: String,
-    },
-    /// The journal cannot be read or written.
-    #[error("the journal: {0}")]
-    Journal(#[from] io::Error),
-}
-
-/// Most paths that an error names.
-const MOST_NAMED: usize = 20;
-
-impl From<Standing> for HistoryError {
-    fn from(Standing { set, places, cause }: Standing) -> Self {
-        let mut paths: Vec<String> = places.iter().take(MOST_NAMED).map(|place| place.display().to_string()).collect();
-        if places.len() > MOST_NAMED {
-            paths.push(format!("and {} more", places.len() - MOST_NAMED));
-        }
-        HistoryError::Standing { set, paths: paths.join(", "), why: cause.to_string() }
     }
 }
 

@@ -7,6 +7,7 @@ mod config_file;
 pub(crate) mod held;
 pub(crate) mod journal;
 mod new_files;
+mod own_file;
 mod ownership;
 pub(crate) mod private;
 mod recent;
@@ -26,6 +27,7 @@ pub use config_file::{
 };
 pub use journal::{JournalLimits, Reach};
 pub use new_files::{create_new_files, link_below};
+pub use own_file::{read_state_file, replace_own_file};
 pub use private::ScratchFolder;
 pub use recent::RecentCalls;
 pub use results::Results;

@@ -40,7 +40,7 @@
 pub use haft_contract as contract;
 pub use haft_contract::call::{CallId, Origin, RawArguments, ToolCall};
 pub use haft_contract::dialect::Dialect;
-pub use haft_contract::error::ToolError;
+pub use haft_contract::error::{AdvanceYes, ToolError};
 pub use haft_contract::result::{Did, Status, ToolResult};
 pub use haft_contract::spec::Spec;
 pub use haft_host::notices::Notices;

@@ -100,8 +100,10 @@ impl Work<'_> {
             };
             let working = agent.run(prompt, &told, &stop);
             let live = Live::new(host.runtime.events()).on(teller.line.clone());
-            attended(working, live, waiting, &stop).await?
+            attended(working, live, waiting, &stop).await
         };
+        session.end_jobs().await;
+        let outcome = outcome?;
         spans.end(outcome.as_ref());
         teller.end_line();
         Ending { teller: &teller, keeping: &keeping, is_json: common.json, took: began.elapsed() }.say(outcome)

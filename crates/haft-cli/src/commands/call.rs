@@ -107,7 +107,7 @@ fn no_argument(word: &str) -> anyhow::Error {
 }
 
 /// Makes the call; Ctrl-C stops it and waits for what it says of that.
-async fn interruptible(host: &Host, session: &Session, call: ToolCall) -> ToolResult {
+pub(super) async fn interruptible(host: &Host, session: &Session, call: ToolCall) -> ToolResult {
     let calling = host.runtime.call(session, call);
     tokio::pin!(calling);
     let mut live = Live::new(host.runtime.events());

@@ -59,6 +59,9 @@ pub(crate) struct Gc {
     /// Free sessions; you can no longer resume or replay them
     #[arg(long)]
     pub(crate) sessions: bool,
+    /// Free what tools such as cargo and npm downloaded inside the sandbox; they download it again
+    #[arg(long = "tool-caches")]
+    pub(crate) tool_caches: bool,
     /// Free only what is older than AGE, such as 90m, 12h, 30d or 8w; of every kind unless you choose one
     #[arg(long = "older-than", value_name = "AGE", value_parser = age)]
     pub(crate) older_than: Option<Duration>,
@@ -82,7 +85,7 @@ pub(crate) fn run(common: &Common, arguments: &Gc) -> anyhow::Result<Exit> {
         show_nothing(common)?;
         return Ok(Exit::Ok);
     }
-    if common.plan || !(common.yes || agreed(common, &plan)?) {
+    if common.plan || !(common.yes().is_some() || agreed(common, &plan)?) {
         return refused(common, &plan);
     }
     free(common, &rescue.state_folder, (&plan, &wanted))
@@ -98,6 +101,7 @@ impl Gc {
             (self.caches, StateKind::Caches),
             (self.spills, StateKind::Spills),
             (self.sessions, StateKind::Sessions),
+            (self.tool_caches, StateKind::ToolCaches),
         ];
         let mut kinds: Vec<StateKind> = named.iter().filter(|(is_named, _)| *is_named).map(|(_, kind)| *kind).collect();
         if kinds.is_empty() && (self.gone || self.older_than.is_some()) {

@@ -35,10 +35,10 @@ impl Paper {
         rows
     }
 
-    /// Returns the rows that show the rule with which this would never be asked again.
-    pub(super) fn rule_to_paste(self, rule: &str) -> Vec<String> {
+    /// Returns the rows that show what to put into a file so that this is never asked again.
+    pub(super) fn to_paste(self, file: &str, rule: &str) -> Vec<String> {
         let faint = Style::new().dimmed();
-        let mut lines = vec!["To stop this question, add this to rules.toml:".to_owned()];
+        let mut lines = vec![format!("To stop this question, add this to {file}:")];
         lines.extend(rule.lines().map(|line| format!("  {}", safe(line))));
         lines.iter().map(|line| format!("{faint}{line}{faint:#}")).collect()
     }

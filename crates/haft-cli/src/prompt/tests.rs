@@ -39,7 +39,9 @@ fn request() -> ApprovalRequest {
         ruling: ruling("changes", "It would create a."),
         offers: vec![offer(GrantScope::ChangesInside, &[])],
         rule_to_paste: None,
+        setting_to_paste: None,
         reach: Reach::Workspace,
+        can_be_undone: true,
     }
 }
 
@@ -70,6 +72,7 @@ fn command() -> ApprovalRequest {
             offer(GrantScope::Contained, &["cargo build", "rm -r target"]),
         ],
         rule_to_paste: Some("[[rule]]\nname = \"allow cargo test\"\n".into()),
+        setting_to_paste: None,
         ..request()
     }
 }

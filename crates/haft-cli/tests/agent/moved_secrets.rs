@@ -2,6 +2,9 @@
 
 use std::process::Command;
 
+use haft_testkit::scripted_model::{Script, ScriptedModel, Turn};
+use serde_json::json;
+
 use crate::place::{Place, said as said_by};
 
 const CANARY: &str = "canaryG4k8Vn2";
@@ -73,4 +76,49 @@ fn a_copy_of_a_secret_file_deeper_down_is_hidden_in_the_first_call_of_a_process(
         let said = read();
         assert!(said.out.contains("it is [secret]"), "{value}: {}{}", said.out, said.err);
     }
+}
+
+/// What a script does with a secret file in a folder that programs fill. Afterwards the value is in `x.txt`.
+const OUT_OF_BUILD_FOLDERS: &[(&str, &str)] = &[
+    ("target/.env", "mv target/.env x.txt"),
+    ("target/.env", "cp target/.env x.txt"),
+    ("target/debug/build/.env", "mv target/debug/build/.env x.txt"),
+    ("target/debug/build/.env", "cp target/debug/build/.env x.txt; rm target/debug/build/.env"),
+    ("node_modules/p/.env", "mv node_modules/p/.env x.txt"),
+    ("node_modules/p/.env", "cat node_modules/p/.env > x.txt; rm node_modules/p/.env"),
+    ("node_modules/p/deep/.env", "mv node_modules/p/deep deep; mv deep/.env x.txt"),
+];
+
+#[test]
+fn what_was_in_a_secret_file_of_a_build_folder_is_hidden_when_it_was_moved_out() {
+    let mut shown = Vec::new();
+    for (ignored, (path, script)) in
+        [false, true].into_iter().flat_map(|is| OUT_OF_BUILD_FOLDERS.iter().map(move |row| (is, row)))
+    {
+        let place = Place::new();
+        place.put("ws/target/CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc55\n");
+        place.put(&format!("ws/{path}"), &format!("API_KEY={CANARY}\n"));
+        if ignored {
+            git(&place, &["init", "-q"]);
+            place.put("ws/.gitignore", "target\nnode_modules\n");
+        }
+        place.put("ws/move.sh", script);
+        let turns = [
+            Turn::call("bash", json!({ "command": "sh move.sh" })),
+            Turn::call("read_file", json!({ "path": "x.txt" })),
+            Turn::text("Done."),
+        ];
+        let model = ScriptedModel::start(Script::of(turns));
+        let said = place.haft(&model, &["run", "--yes", "--json", "move it"]);
+        let moved = std::fs::read_to_string(place.path("ws/x.txt")).unwrap_or_default();
+        assert!(moved.contains(CANARY), "{script}: {}{}", said.out, said.err);
+        let later = said_by(place.bare(&["call", "read_file", "path=x.txt"]));
+        for (when, said) in [("in the session", said.out), ("later", later.out)] {
+            // The journal has no earlier version of what git ignores.
+            if said.contains(CANARY) && !(ignored && when == "later") {
+                shown.push(format!("{script}, ignored {ignored}: {when}"));
+            }
+        }
+    }
+    assert!(shown.is_empty(), "{}", shown.join("\n"));
 }

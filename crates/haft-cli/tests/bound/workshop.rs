@@ -173,6 +173,10 @@ fn settings() -> Settings {
         hidden: Vec::new(),
         home_files: Vec::new(),
         processes: 2000,
+        caches: Vec::new(),
+        cache_room: 0,
+        memory: None,
+        disk: None,
     }
 }
 

@@ -40,6 +40,19 @@ fn warnings_alone_are_no_failure() {
 }
 
 #[test]
+fn advice_about_a_list_of_tools_is_no_failure_either() {
+    let place = Place::new();
+    let tool = r#"{"name": "t", "description": "d", "inputSchema": {"type": "object", "properties": {"n": {"type": "integer"}}}}"#;
+    put(&place, "t.json", &format!("[\n{tool}\n]\n"));
+    let advice =
+        "t.json:2: warning: t: #/properties/n: every property has a description; say what \"n\" is, with its unit\n";
+    assert_eq!(check(&place, "t.json"), (advice.to_owned(), 0));
+    put(&place, "t.json", &format!("[\n{tool},\n{tool}\n]\n"));
+    let (out, code) = check(&place, "t.json");
+    assert!(code == 1 && out.contains("t.json:2: two tools are called \"t\"; rename one of them\n"), "{out}");
+}
+
+#[test]
 fn a_built_in_tool_that_is_not_there_is_told() {
     let place = Place::new();
     put(&place, "t.yaml", "name: t\ndescription: d\nbinding: {builtin: read_fil}\n");

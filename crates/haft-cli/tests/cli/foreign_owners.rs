@@ -79,6 +79,24 @@ fn settings_and_state_below_a_folder_that_others_can_write_are_refused() {
 }
 
 #[test]
+fn the_reason_why_state_is_refused_is_said_once() {
+    for folder in ["home/.local/state/haft", "home/.local/state/haft/workspaces"] {
+        let place = place();
+        let write = ["--yes", "call", "write_file", r#"{"path":"new","content":"x","write_mode":"overwrite"}"#];
+        assert_eq!(place.haft(&write, "").code, 0);
+        set_mode(&place, folder, 0o777);
+        for arguments in [&["log"][..], &["undo"], &["diff"], &write] {
+            let said = place.haft(arguments, "");
+            // A note about something else is a line of its own.
+            let told: String =
+                said.out.lines().chain(said.err.lines()).filter(|line| !line.starts_with("note: ")).collect();
+            let count = told.matches("others can write").count();
+            assert_eq!(count, 1, "{arguments:?}: {}{}", said.out, said.err);
+        }
+    }
+}
+
+#[test]
 fn a_folder_of_settings_that_leads_to_another_user_is_refused() {
     let place = place();
     std::fs::rename(place.path("home/.config"), place.path("theirs")).expect("it is there");

@@ -107,6 +107,29 @@ fn a_file_whose_name_is_an_option_counts_where_a_pattern_finds_it() {
 }
 
 #[test]
+fn a_step_up_behind_a_link_leads_up_from_where_the_link_leads() {
+    let place = Place::new();
+    for folder in ["out/deep", "ws/sub"] {
+        std::fs::create_dir_all(place.path(folder)).expect("a folder can be made");
+    }
+    std::os::unix::fs::symlink(place.path("out/deep"), place.path("ws/link")).expect("a link can be made");
+    let decision = |command: &str| place.guarded("Bash", &json!({ "command": command })).0;
+
+    for command in [
+        "cat link/../k",
+        "cat < link/../k",
+        "git -C link/.. status",
+        "env -C link/.. cat k",
+        "cd -P link && cd .. && cat k",
+    ] {
+        assert_ne!(decision(command), "allow", "{command}");
+    }
+    for command in ["cat sub/../k", "cd link/..; cat k"] {
+        assert_eq!(decision(command), "allow", "{command}");
+    }
+}
+
+#[test]
 fn bytes_that_are_no_text_are_asked_about() {
     let place = Place::new();
     for event in [&b"\xff\xfe\x00"[..], b"{\"hook_event_name\":\"\xff\"}", &[0; 4096]] {

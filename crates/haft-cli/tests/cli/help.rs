@@ -1,8 +1,19 @@
 //! What `--help` of every command looks like: found by following the lists of commands, so that none is left out.
 
 /// The options that every command has.
-const GLOBAL: [&str; 10] =
-    ["-C", "--add-dir", "--profile", "--dialect", "--yes", "--plan", "--try", "--trust", "--no-cache", "--json"];
+const GLOBAL: [&str; 11] = [
+    "-C",
+    "--add-dir",
+    "--profile",
+    "--dialect",
+    "--yes",
+    "--yolo",
+    "--plan",
+    "--try",
+    "--trust",
+    "--no-cache",
+    "--json",
+];
 /// The widest help, whatever the terminal.
 const WIDEST: usize = 100;
 /// The widest example: one that a usual terminal breaks cannot be pasted.
@@ -64,7 +75,7 @@ impl Help {
         let is_option = |line: &&String| line.trim_start().starts_with('-');
         let lines = self.section(heading);
         let words =
-            |line: &String| line.split([' ', ',']).filter(|word| word.starts_with('-')).map(str::to_owned).next();
+            |line: &String| line.split([' ', ',', '[']).filter(|word| word.starts_with('-')).map(str::to_owned).next();
         lines.iter().filter(is_option).filter_map(words).collect()
     }
 }

@@ -77,7 +77,7 @@ fn with_tool(server: &Server, http: &str, more: &str) -> Place {
 }
 
 fn call(place: &Place, arguments: Value) -> Value {
-    let said = place.haft(&["--yes", "--json", "call", "ask", &arguments.to_string()], "");
+    let said = place.haft(&["--yes=all", "--json", "call", "ask", &arguments.to_string()], "");
     serde_json::from_str(&said.out).unwrap_or_else(|_| panic!("{}{}", said.out, said.err))
 }
 
@@ -185,7 +185,7 @@ fn a_request_is_asked_about_by_its_host_and_rules_decide() {
     let said = place.haft(&["--json", "call", "ask", "{}"], "");
     let refused: Value = serde_json::from_str(&said.out).expect("one record");
     assert_eq!((&refused["error"]["kind"], said.code), (&json!("needs_approval"), 3), "{refused}");
-    let denied = place.haft(&["--plan", "--yes", "--json", "call", "ask", "{}"], "");
+    let denied = place.haft(&["--plan", "--yes=all", "--json", "call", "ask", "{}"], "");
     assert_eq!(denied.code, 3, "{}", denied.out);
     put(
         &place,

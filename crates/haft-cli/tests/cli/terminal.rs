@@ -363,7 +363,7 @@ fn what_is_trusted_at_a_terminal_is_what_lay_there_when_it_was_asked() {
 fn a_question_about_a_command_marks_its_parts_and_offers_nothing_that_ends_with_the_call() {
     let place = place();
     let mut terminal = Terminal::start_in(&place, &["call", "bash", "command=ls && rm a.txt"], 40);
-    terminal.shows("Protection: full sandbox, no network").shows("\n>");
+    terminal.shows("Protection: full sandbox, network only").shows("\n>");
     assert_eq!(terminal.colour_of("rm a.txt"), YELLOW, "{}", terminal.screen());
     assert_eq!(terminal.colour_of("ls &&"), Color::Default);
     assert!(terminal.screen().contains("  remove a.txt"), "{}", terminal.screen());

@@ -5,8 +5,7 @@ use crate::canaries::Cage;
 use crate::prober::{probe, probe_of};
 
 /// System calls that are refused whatever they are asked, by their number on x86-64.
-const CALLS: [(&str, u32); 26] = [
-    ("ptrace", 101),
+const CALLS: [(&str, u32); 24] = [
     ("keyctl", 250),
     ("add_key", 248),
     ("bpf", 321),
@@ -20,7 +19,6 @@ const CALLS: [(&str, u32); 26] = [
     ("pivot_root", 155),
     ("setns", 308),
     ("open_by_handle_at", 304),
-    ("process_vm_writev", 311),
     ("fsopen", 430),
     ("move_mount", 429),
     ("open_tree with a copy", 428),
@@ -50,6 +48,9 @@ fn ways(us: u32) -> Vec<Attempt> {
         Attempt::new("signals to the first process", "kill -9 1; kill -STOP 1; echo done"),
         Attempt::new("tracing another process", probe("ptrace", &us.to_string())),
         Attempt::new("tracing the first process", probe("ptrace", "1")),
+        Attempt::new("reading another process", probe("process_vm_readv", &us.to_string())),
+        Attempt::new("reading the first process", probe("process_vm_readv", "1")),
+        Attempt::new("writing to the first process", probe("process_vm_writev", "1")),
         Attempt::new(
             "the memory of the first process",
             "cat /proc/1/mem /proc/1/maps > /dev/null && echo ESCAPED; echo x > /proc/1/mem && echo ESCAPED; echo done",

@@ -18,7 +18,10 @@ fn names(tools: &[Value]) -> Vec<&str> {
 fn tools_come_in_the_same_order_each_time_with_titles_schemas_and_honest_hints() {
     let place = Place::new();
     let tools = listed(&place, &[]);
-    assert_eq!(names(&tools), ["read_file", "write_file", "edit_file", "list_dir", "glob", "grep", "bash", "undo"]);
+    assert_eq!(
+        names(&tools),
+        ["read_file", "write_file", "edit_file", "list_dir", "glob", "grep", "bash", "jobs", "undo"]
+    );
     assert_eq!(tools, listed(&place, &[]));
     let hints = |name: &str| {
         let tool = tools.iter().find(|tool| tool["name"] == name).expect("it is there");

@@ -1,11 +1,13 @@
 //! Ends that come from outside: the call is stopped or dropped, haft or the watcher is killed.
 
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use haft_contract::door::Receipt;
 use haft_contract::process::{HowEnded, Level, Processes};
+use haft_testkit::require::Need;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio_util::sync::CancellationToken;
 
@@ -207,4 +209,18 @@ fn when_the_launcher_that_stands_by_is_killed_the_next_command_runs() {
         standbys.into_iter().for_each(|standby| kill_process(standby, Signal::KILL).expect("it runs"));
         assert_eq!(house.run("exit 3", 10.0).how(), HowEnded::Exited(3), "{level}");
     }
+}
+
+#[test]
+fn a_command_that_makes_its_watcher_its_tracer_goes_on_and_ends_as_it_would() {
+    let _alone = alone();
+    let house = House::at(Level::Full);
+    if !house.reaches(Level::Full) || !Need::Python.met(Path::new("/usr/bin/python3").exists()) {
+        return;
+    }
+    let traced = "exec python3 -c 'import ctypes, os, signal; print(ctypes.CDLL(None).ptrace(0, 0, 0, 0), flush=True); \
+                  signal.signal(10, lambda *_: print(\"heard\", flush=True)); os.kill(os.getpid(), 10); \
+                  os.execvp(\"sh\", [\"sh\", \"-c\", \"echo on; exit 5\"])'";
+    let outcome = house.run(traced, 20.0);
+    assert_eq!((outcome.how(), outcome.text()), (HowEnded::Exited(5), "0\nheard\non\n".to_owned()));
 }

@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 
 use haft_contract::BoxFuture;
 use haft_contract::call::CallId;
-use haft_contract::door::{Errand, Permit, PermitIssuer, Receipt, SessionName};
+use haft_contract::door::{Errand, Permit, PermitIssuer, Receipt, SessionName, Standing};
 use haft_contract::effect::{CommandLine, Effect};
 use haft_contract::error::ToolError;
 use haft_contract::path::Target;
 use haft_contract::process::{
-    Command, Ended, Ground, GroundRoot, HowEnded, Level, NotRun, Processes, Settle, Settled, Stream,
+    Command, Ended, Ground, GroundRoot, Home, HowEnded, Level, NotRun, Processes, Settle, Settled, Stream,
 };
 use haft_sandbox::{Launcher, Network, Sandbox, Settings};
 use haft_testkit::require::Need;
@@ -30,6 +30,8 @@ const MARK: &str = "HAFT_TEST_HOUSE";
 
 /// How many houses there are.
 static HOUSES: AtomicUsize = AtomicUsize::new(0);
+/// Most launchers of one house that stand by.
+const STANDBYS: usize = 5;
 
 /// Counts a house.
 struct Counted;
@@ -121,6 +123,13 @@ impl House {
         Self { sandbox: Sandbox::new(launcher, settings(&house.folder, required)).at_most(reached), ..house }
     }
 
+    /// Makes a house with other settings.
+    pub fn bounded(level: Level, bound: impl FnOnce(Settings) -> Settings) -> Self {
+        let house = Self::at(level);
+        let settings = bound(settings(&house.folder, Level::None));
+        Self { sandbox: Sandbox::new(launcher(), settings).at_most(level), ..house }
+    }
+
     /// Makes a house in which these are hidden from commands.
     pub fn hiding(level: Level, hidden: &[PathBuf]) -> Self {
         let house = Self::at(level);
@@ -165,7 +174,8 @@ impl House {
     /// Returns a command of a clean shell.
     pub fn script(&self, script: &str, seconds: f64) -> Command {
         let words = ["/bin/bash", "--noprofile", "--norc", "-c", script].map(OsString::from).to_vec();
-        Command::new(words, script, self.path(), Duration::from_secs_f64(seconds))
+        let command = Command::new(words, script, self.path(), Duration::from_secs_f64(seconds));
+        Command { home: Home::Session, ..command }
     }
 
     /// Runs a script and makes sure that it ends in its time and leaves nobody.
@@ -251,8 +261,9 @@ impl House {
         let (standbys, others): (Vec<String>, Vec<String>) =
             children().into_iter().partition(|words| words.starts_with("haft-launcher"));
         assert!(others.is_empty(), "{script:?} left children of ours: {others:?}");
-        // Every house may have one launcher that stands by.
-        assert!(standbys.len() <= HOUSES.load(Ordering::SeqCst), "{script:?} left launchers: {standbys:?}");
+        // Every house may have one launcher that stands by, and others that do so in the roots they keep.
+        let most = HOUSES.load(Ordering::SeqCst) * STANDBYS;
+        assert!(standbys.len() <= most, "{script:?} left launchers: {standbys:?}");
     }
 }
 
@@ -282,13 +293,15 @@ pub fn block_on<T>(future: impl Future<Output = T>) -> T {
 }
 
 pub fn permit(command: &Command, stop: &CancellationToken) -> Permit {
-    Permit::issue(&PermitIssuer::of_the_runtime(), errand(), [run(command)].into(), stop.clone())
+    let permit = Permit::issue(&PermitIssuer::of_the_runtime(), errand(), [run(command)].into(), stop.clone());
+    permit.standing_on(Standing::Consent)
 }
 
 /// Permits the command and these effects.
 pub fn permit_with(command: &Command, effects: &[Effect]) -> Permit {
     let effects = effects.iter().cloned().chain([run(command)]).collect();
-    Permit::issue(&PermitIssuer::of_the_runtime(), errand(), effects, CancellationToken::new())
+    let permit = Permit::issue(&PermitIssuer::of_the_runtime(), errand(), effects, CancellationToken::new());
+    permit.standing_on(Standing::Consent)
 }
 
 fn run(command: &Command) -> Effect {
@@ -322,6 +335,10 @@ fn settings(folder: &Path, required: Level) -> Settings {
         hidden: Vec::new(),
         home_files: Vec::new(),
         processes: 2000,
+        caches: Vec::new(),
+        cache_room: 0,
+        memory: None,
+        disk: None,
     }
 }
 
@@ -344,7 +361,10 @@ pub fn children() -> Vec<String> {
     let child = |pid: Pid| {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
         let is_ours = stat.rsplit(") ").next()?.split(' ').nth(1) == Some(&own);
-        is_ours.then(|| Some(words(&pid)).filter(|words| !words.is_empty()).unwrap_or(stat))
+        let status = std::fs::read_to_string(format!("/proc/{}/status", pid.as_raw_nonzero())).ok()?;
+        let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
+        let place = if numbers.split_whitespace().count() > 1 { "in a namespace: " } else { "" };
+        is_ours.then(|| format!("{place}{}", Some(words(&pid)).filter(|words| !words.is_empty()).unwrap_or(stat)))
     };
     pids.filter_map(child).collect()
 }

@@ -135,6 +135,7 @@ fn preview(record: &Value) -> String {
         sandbox: None,
         left_behind: 0,
         undeclared: Vec::new(),
+        network: Vec::new(),
         bits: Vec::new(),
         cached: None,
         took: std::time::Duration::ZERO,

@@ -248,7 +248,7 @@ const LEADS: [(&str, &str, &str); 8] = [
     (
         "git config filter.x.clean 'sh filter.sh'; echo '*.t filter=x' > .gitattributes; echo a > a.t",
         "filter.sh",
-        "git add a.t",
+        "touch -d tomorrow a.t; git add a.t",
     ),
     ("git config alias.go '!sh scripts/go.sh'", "scripts/go.sh", "git go"),
     (

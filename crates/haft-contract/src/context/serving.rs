@@ -11,7 +11,6 @@ pub struct Serving {
     /// Who serves.
     pub worker: Box<dyn Worker>,
     ground: Box<dyn Ground>,
-    uncovered: Option<String>,
     level: Level,
     began: Instant,
 }
@@ -38,21 +37,20 @@ impl RunContext<'_> {
     pub async fn serve(&self, command: &Command, idle: Option<Box<dyn Worker>>) -> Result<Serving, ToolError> {
         let level = self.doors.processes.confinement().reached;
         let mut worker = idle;
-        let mut wanted = match (self.first_wanted(), &command.keeps) {
+        let mut wanted = match (self.command_run().first_wanted(), &command.keeps) {
             // Whoever says that it changes something may write much.
             (Wanted::Layered, keeps) if !keeps.names_changes() => Wanted::Quick,
             (wanted, _) => wanted,
         };
         loop {
-            let ground = self.ground(wanted.clone(), command).await?;
-            let uncovered = ground.uncovered().map(str::to_owned);
+            let ground = self.command_run().ground(wanted.clone(), command).await?;
             let was_idle = worker.is_some();
             let entered = match worker.take() {
                 Some(mut idle) => idle.enter(self.permit, &*ground).await.map(|()| idle),
                 None => self.doors.processes.start(self.permit, command, &*ground).await,
             };
             match entered {
-                Ok(worker) => return Ok(Serving { worker, ground, uncovered, level, began: Instant::now() }),
+                Ok(worker) => return Ok(Serving { worker, ground, level, began: Instant::now() }),
                 Err(NotRun::NoLayer(reason)) => wanted = wanted.without_layer(reason)?,
                 // It may have ended while nobody looked; a new one is asked the same.
                 Err(NotRun::Failed(_)) if was_idle && self.permit.go_on().is_ok() => {}
@@ -63,7 +61,7 @@ impl RunContext<'_> {
 
     /// Takes the worker from its call and brings what it changed into the workspace; returns the worker when it can go on.
     pub async fn served(&self, serving: Serving) -> Result<(Ran, Option<Box<dyn Worker>>), ToolError> {
-        let Serving { mut worker, ground, uncovered, level, began } = serving;
+        let Serving { mut worker, ground, level, began } = serving;
         let (ended, worker) = match worker.leave().await {
             Ok(left_behind) => {
                 let (how, took) = (HowEnded::Exited(0), began.elapsed());
@@ -72,12 +70,12 @@ impl RunContext<'_> {
             // Its answer was there; that it ended behind it costs nothing but the worker.
             Err(ended) => (Ended { how: HowEnded::Exited(0), ..ended }, None),
         };
-        Ok((self.settled(ended, ground, uncovered).await?, worker))
+        Ok((self.command_run().settled(ended, ground).await?, worker))
     }
 
     /// Says what came of a call whose worker did not get to its end, and what became of its changes.
     pub async fn broken(&self, serving: Serving, broken: Broken) -> Result<Ran, ToolError> {
-        let Serving { worker, ground, uncovered, .. } = serving;
+        let Serving { worker, ground, .. } = serving;
         let ended = match broken {
             Broken::Ended(ended) => {
                 drop(worker);
@@ -85,6 +83,6 @@ impl RunContext<'_> {
             }
             Broken::ToBeEnded(how) => Ended { how, ..worker.end(how).await },
         };
-        self.settled(ended, ground, uncovered).await
+        self.command_run().settled(ended, ground).await
     }
 }

@@ -3,15 +3,18 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::SessionName;
 use crate::call::CallId;
+use crate::connection::{ConnectionDesk, ReachedHost};
 use crate::effect::{Change, Effect, Host};
 use crate::error::ToolError;
 use crate::kinds::ErrorKind;
 use crate::path::Target;
 use crate::process::Level;
+use crate::signals::Signals;
 use crate::stamp::{Basis, Stamp};
 
 /// The permission of one call: what was planned and approved, and the notes of what was done.
@@ -23,6 +26,9 @@ pub struct Permit {
     stop: CancellationToken,
     receipts: Receipts,
     needs_layer: bool,
+    standing: Standing,
+    desk: Option<ConnectionDesk>,
+    signals: Signals,
 }
 
 /// The right to issue permits, which the runtime alone has: a process or a change without its rules, gate and events
@@ -39,6 +45,18 @@ impl PermitIssuer {
     pub const fn of_the_runtime() -> Self {
         Self(())
     }
+}
+
+/// What the permission of a command stands on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Standing {
+    /// Rules that read its words: programs are those that they know, with the settings that they usually have.
+    #[default]
+    Words,
+    /// Somebody said yes, for this once or for longer: to whatever runs.
+    Consent,
+    /// Nothing may leave the machine.
+    Plan,
 }
 
 /// For whom something is done: what the journal says of a change.
@@ -74,7 +92,14 @@ const MOST_CONTENT: usize = 16 * 1024 * 1024;
 
 /// What doors have done under one permit. Shared, so that work on another thread notes what it did when it did it.
 #[derive(Clone, Debug, Default)]
-pub struct Receipts(Arc<Mutex<Noted>>);
+pub struct Receipts(Arc<Book>);
+
+#[derive(Debug, Default)]
+struct Book {
+    noted: Mutex<Noted>,
+    /// Wakes who waits for the next note.
+    more: Notify,
+}
 
 #[derive(Debug, Default)]
 struct Noted {
@@ -92,6 +117,8 @@ pub struct RunFacts {
     pub left_behind: usize,
     /// What was not kept because the tool had not said that it would change it.
     pub undeclared: Vec<Target>,
+    /// What they reached over the network, and what they were refused.
+    pub reached: Vec<ReachedHost>,
 }
 
 impl Receipts {
@@ -104,6 +131,21 @@ impl Receipts {
             version.bytes.take_if(|_| noted.content > MOST_CONTENT);
         }
         noted.receipts.push(receipt);
+        drop(noted);
+        self.0.more.notify_waiters();
+    }
+
+    /// Waits until a command runs; returns what was noted of that.
+    pub async fn ran(&self) -> Receipt {
+        loop {
+            let more = self.0.more.notified();
+            tokio::pin!(more);
+            more.as_mut().enable();
+            if let Some(ran) = self.so_far().into_iter().find(|receipt| matches!(receipt, Receipt::Ran { .. })) {
+                return ran;
+            }
+            more.await;
+        }
     }
 
     /// Notes under which number the journal has the changes. All changes of one call are one change set.
@@ -116,6 +158,11 @@ impl Receipts {
         let run = &mut self.noted().run;
         run.left_behind += left_behind;
         run.undeclared.extend_from_slice(undeclared);
+    }
+
+    /// Notes what a command has reached. Only the door to processes does so.
+    pub fn note_reached(&self, reached: &[ReachedHost]) {
+        self.noted().run.reached.extend_from_slice(reached);
     }
 
     /// Returns what is known of the commands that have ended.
@@ -134,7 +181,7 @@ impl Receipts {
     }
 
     fn noted(&self) -> MutexGuard<'_, Noted> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.noted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -182,7 +229,51 @@ pub enum Receipt {
 impl Permit {
     /// Issues a permit for these effects, which rests on no version of a file.
     pub fn issue(_: &PermitIssuer, errand: Errand, effects: Arc<[Effect]>, stop: CancellationToken) -> Self {
-        Self { errand, effects, basis: Vec::new(), stop, receipts: Receipts::default(), needs_layer: false }
+        let (basis, receipts, signals) = Default::default();
+        let (standing, needs_layer) = (Standing::default(), false);
+        Self { errand, effects, basis, stop, receipts, needs_layer, standing, desk: None, signals }
+    }
+
+    /// Says what the permission of its commands stands on.
+    pub fn standing_on(mut self, standing: Standing) -> Self {
+        self.standing = standing;
+        self
+    }
+
+    /// Returns what the permission of its commands stands on.
+    pub fn standing(&self) -> Standing {
+        self.standing
+    }
+
+    /// Returns a permit for the same, for what outlives the call: with notes of its own, until this is cancelled.
+    pub fn outliving(&self, stop: CancellationToken) -> Self {
+        let Self { errand, effects, basis, needs_layer, standing, desk, .. } = self;
+        let (errand, effects, basis, desk) = (errand.clone(), effects.clone(), basis.clone(), desk.clone());
+        let (receipts, signals) = Default::default();
+        let (needs_layer, standing) = (*needs_layer, *standing);
+        Self { errand, effects, basis, stop, receipts, needs_layer, standing, desk, signals }
+    }
+
+    /// Returns a permit for the same that nobody stops, with the same notes: to finish what was begun.
+    pub fn to_finish(&self) -> Self {
+        let receipts = self.receipts.clone();
+        Self { receipts, ..self.outliving(CancellationToken::new()) }
+    }
+
+    /// Returns the signals that its commands get.
+    pub fn signals(&self) -> &Signals {
+        &self.signals
+    }
+
+    /// Says where connections of its commands are decided about.
+    pub fn asking_at(mut self, desk: ConnectionDesk) -> Self {
+        self.desk = Some(desk);
+        self
+    }
+
+    /// Returns where connections of its commands are decided about. Without a desk only what is granted is reached.
+    pub fn desk(&self) -> Option<&ConnectionDesk> {
+        self.desk.as_ref()
     }
 
     /// Says on which versions of files the plan rests.

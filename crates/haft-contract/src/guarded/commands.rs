@@ -16,6 +16,8 @@ struct DataFolder {
     names: &'static [&'static str],
     /// Folders right in it, or in a folder that holds others of its kind, in which nothing is data.
     refused_folders: &'static [&'static str],
+    /// The same for folders that may be there as long as nothing is in them.
+    emptied_folders: &'static [&'static str],
     /// Names of files right in it, or in a folder that holds others of its kind.
     refused_files: &'static [&'static str],
     /// Files further below, from the folder or from one that holds others of its kind.
@@ -28,7 +30,9 @@ const DATA_FOLDERS: &[DataFolder] = &[
     DataFolder {
         names: &[".git", "git~1"],
         refused_folders: &["hooks"],
-        refused_files: &["config", "config.worktree", "commondir"],
+        // An older way to say which addresses a remote has, and some kinds of address name a program.
+        emptied_folders: &["remotes", "branches"],
+        refused_files: &["config", "config.worktree", "commondir", "lazygit.yml"],
         // Attributes choose which of the programs in the settings are run on which files.
         refused_paths: &[&["info", "attributes"]],
         holders: &["modules", "worktrees"],
@@ -36,14 +40,23 @@ const DATA_FOLDERS: &[DataFolder] = &[
     DataFolder {
         names: &[".hg"],
         refused_folders: &[],
+        emptied_folders: &[],
         refused_files: &["hgrc", "hgrc-not-shared", "sharedpath"],
         refused_paths: &[],
         holders: &[],
     },
-    DataFolder { names: &[".svn"], refused_folders: &[], refused_files: &[], refused_paths: &[], holders: &[] },
+    DataFolder {
+        names: &[".svn"],
+        refused_folders: &[],
+        emptied_folders: &[],
+        refused_files: &[],
+        refused_paths: &[],
+        holders: &[],
+    },
     DataFolder {
         names: &[".jj"],
         refused_folders: &["hooks"],
+        emptied_folders: &["remotes", "branches"],
         refused_files: &["config.toml", "workspace-config.toml", "git_target", "config"],
         refused_paths: &[&["info", "attributes"]],
         holders: &["repo"],
@@ -94,6 +107,11 @@ impl DataFolder {
         // A branch may be called "hooks": only right in the folder do the names mean what they say.
         let concerned = if is_held { below } else { &below[..1] };
         let in_refused = concerned.iter().any(|part| self.refused_folders.contains(&part.as_str()));
+        let is_emptied = |at: usize| {
+            let is_last = at + 1 == below.len() && kind == FileKind::Folder;
+            self.emptied_folders.contains(&below[at].as_str()) && !is_last && !self.is_of_references(&below[..at])
+        };
+        let in_refused = in_refused || (0..concerned.len()).any(is_emptied);
         let is_at = |path: &&[&str]| match is_held {
             true => below.ends_with(&path.iter().map(ToString::to_string).collect::<Vec<_>>()),
             false => below == *path,
@@ -101,6 +119,12 @@ impl DataFolder {
         in_refused
             || self.refused_paths.iter().any(is_at)
             || ((folders.is_empty() || is_held) && self.refused_files.contains(&last.as_str()))
+    }
+
+    /// Returns whether a folder holds references: `refs` of a repository, and not a module of that name.
+    fn is_of_references(&self, folders: &[String]) -> bool {
+        let is_holder = |folder: &String| self.holders.contains(&folder.as_str());
+        matches!(folders, [.., above, last] if last == "refs" && !is_holder(above))
     }
 }
 
@@ -120,9 +144,13 @@ mod tests {
             ".git/objects/ab/cd",
             ".git/refs/heads/hooks/a",
             ".git/refs/heads/config",
+            ".git/refs/remotes/origin/main",
+            ".git/logs/refs/remotes/origin/main",
             ".git/logs/refs/heads/config",
             "sub/.git/refs/stash",
             ".git/modules/sub/HEAD",
+            ".git/modules/sub/refs/remotes/origin/main",
+            ".git/modules/sub/logs/refs/remotes/origin/main",
             ".git/worktrees/a/index",
             ".git/info/exclude",
             ".git/refs/heads/info/attributes",
@@ -133,7 +161,9 @@ mod tests {
         ] {
             assert!(!refused(name), "{name}");
         }
-        assert!(refused_from_commands(Path::new("a/.git"), FileKind::Folder).is_none());
+        for name in ["a/.git", ".git/branches", ".git/remotes", ".git/modules/a/branches"] {
+            assert!(refused_from_commands(Path::new(name), FileKind::Folder).is_none(), "{name}");
+        }
     }
 
     #[test]
@@ -145,6 +175,13 @@ mod tests {
             ".git/config",
             "sub/.git/config.worktree",
             ".git/commondir",
+            ".git/remotes/origin",
+            ".git/branches/origin",
+            ".git/branches",
+            ".git/modules/a/remotes/origin",
+            ".git/modules/refs/remotes/origin",
+            "sub/.git/Branches/a",
+            ".git/lazygit.yml",
             ".git/info/attributes",
             "sub/.GIT/info/Attributes",
             ".git/modules/a/info/attributes",

@@ -9,6 +9,8 @@ pub enum GitSetting {
     Program,
     /// A command line that git runs where it begins with `!`.
     ProgramAfterMark,
+    /// A program where it is an absolute path.
+    ProgramByPath,
     /// A folder of programs.
     Hooks,
     /// A file of further settings.
@@ -31,6 +33,32 @@ impl GitSetting {
     }
 }
 
+/// Returns whether the value of a key is a password or a token; also of a pattern that finds such keys.
+pub fn is_secret_git_setting(key: &str) -> bool {
+    let key = key.to_ascii_lowercase();
+    let last = key.rsplit('.').next().unwrap_or_default();
+    let says_it = last == "pass" || SECRETS.iter().any(|part| last.contains(part));
+    // `http.sslCertPasswordProtected` only says whether git asks for one.
+    says_it && !last.ends_with("protected")
+}
+
+/// Returns whether an address holds a password or a token.
+pub fn is_secret_address(value: &str) -> bool {
+    let Some((_, rest)) = value.split_once("://") else { return false };
+    let before_path = rest.split('/').next().unwrap_or_default();
+    let Some((user, _)) = before_path.rsplit_once('@') else { return false };
+    match user.split_once(':') {
+        Some((_, password)) => !password.is_empty(),
+        // A token stands in the place of the name.
+        None => user.len() >= SHORTEST_TOKEN,
+    }
+}
+
+/// Names of users are shorter, tokens are longer.
+const SHORTEST_TOKEN: usize = 20;
+/// What the last part of a key says of a value that git sends to log in.
+const SECRETS: &[&str] = &["extraheader", "smtppass", "password", "passphrase", "token", "secret"];
+
 /// Keys that name a file or a folder of things that run, or of further settings. `*` stands for anything.
 const PATHS: &[(&str, GitSetting)] = &[
     ("core.hookspath", GitSetting::Hooks),
@@ -38,6 +66,9 @@ const PATHS: &[(&str, GitSetting)] = &[
     ("include.path", GitSetting::Include),
     ("includeif.*.path", GitSetting::Include),
     ("core.attributesfile", GitSetting::Attributes),
+    ("instaweb.modulepath", GitSetting::Hooks),
+    ("sendemail.smtpserver", GitSetting::ProgramByPath),
+    ("sendemail.*.smtpserver", GitSetting::ProgramByPath),
 ];
 /// Keys whose value is a program when it begins with `!`.
 const AFTER_MARK: &[&str] = &["alias.*", "submodule.*.update"];
@@ -78,6 +109,13 @@ const PROGRAMS: &[&str] = &[
     "remote.*.uploadpack",
     "remote.*.receivepack",
     "uploadpack.packobjectshook",
+    "gc.recentobjectshook",
+    "help.browser",
+    "instaweb.browser",
+    "sendemail.*.tocmd",
+    "sendemail.*.cccmd",
+    "sendemail.*.headercmd",
+    "sendemail.*.sendmailcmd",
     "trailer.*.command",
     "trailer.*.cmd",
     "tar.*.command",
@@ -88,6 +126,16 @@ const PROGRAMS: &[&str] = &[
     "instaweb.httpd",
     "imap.tunnel",
     "lfs.customtransfer.*.path",
+    "lfs.customtransfer.*.args",
+    "lfs.extension.*.clean",
+    "lfs.extension.*.smudge",
+    "svn.authorsprog",
+    "annex.*command",
+    "annex.*hook",
+    "remote.*-command",
+    "remote.*-transport",
+    "tig.bind.*",
+    "delta.pager",
     "receive.procreceiverefs",
     "hook.*.command",
     "notes.rewrite*cmd",
@@ -109,11 +157,62 @@ mod tests {
             ("filter.lfs.process", Some(GitSetting::Program)),
             ("credential.https://example.org.helper", Some(GitSetting::Program)),
             ("diff.external", Some(GitSetting::Program)),
+            ("gc.recentobjectshook", Some(GitSetting::Program)),
+            ("help.browser", Some(GitSetting::Program)),
+            ("lfs.extension.x.clean", Some(GitSetting::Program)),
+            ("sendemail.work.cccmd", Some(GitSetting::Program)),
+            ("sendemail.smtpserver", Some(GitSetting::ProgramByPath)),
             ("user.name", None),
             ("remote.origin.url", None),
             ("core.excludesfile", None),
         ] {
             assert_eq!(GitSetting::of(key), setting, "{key}");
+        }
+    }
+
+    #[test]
+    fn passwords_and_tokens_are_known_by_their_keys_and_in_addresses() {
+        for key in [
+            "http.extraheader",
+            "http.https://x.example/.extraHeader",
+            "sendemail.smtpPass",
+            "imap.pass",
+            "github.token",
+            "credential.x.password",
+            "github.oauth-token",
+            "lfs.clientSecret",
+        ] {
+            assert!(is_secret_git_setting(key), "{key}");
+        }
+        for key in [
+            "user.signingkey",
+            "http.sslKey",
+            "http.sslCertPasswordProtected",
+            "credential.helper",
+            "user.name",
+            "push.default",
+            "core.compression",
+            "remote.origin.url",
+        ] {
+            assert!(!is_secret_git_setting(key), "{key}");
+        }
+        for address in [
+            "https://me:ghp_x@x.example/a.git",
+            "https://x-access-token:abc@x.example",
+            "https://ghp_0123456789abcdefghij@x.example/a.git",
+            "ssh://a:b@x.example/a",
+        ] {
+            assert!(is_secret_address(address), "{address}");
+        }
+        for address in [
+            "https://x.example/a.git",
+            "git@x.example:a.git",
+            "ssh://git@x.example/a",
+            "https://me@x.example/a.git",
+            "https://x.example/a@b:c/d",
+            "../a.git",
+        ] {
+            assert!(!is_secret_address(address), "{address}");
         }
     }
 }

@@ -19,7 +19,7 @@ const PARTS: &[&str] = &[
     "ACCESS_KEY",
 ];
 /// What says it as one of the words.
-const WORDS: &[&str] = &["WEBHOOK", "COOKIE", "COOKIES", "JWT", "PGPASS"];
+const WORDS: &[&str] = &["WEBHOOK", "COOKIE", "COOKIES", "JWT", "PGPASS", "SSHPASS"];
 /// What says it at the end.
 const ENDINGS: &[&str] = &["KEY", "PRIVATE", "COOKIE", "WEBHOOK"];
 /// What says it as the last word.

@@ -42,6 +42,31 @@ async fn an_argument_that_is_no_parameter_is_refused() {
     ");
 }
 
+/// Has bounds.
+#[haft_contract::tool]
+async fn bounded(
+    /// How many.
+    limit: usize,
+    /// How few.
+    least: Option<u32>,
+) -> String {
+    format!("{limit} {least:?}")
+}
+
+#[tokio::test]
+async fn a_number_that_is_too_large_for_its_type_is_refused_in_plain_words() {
+    for (arguments, said) in [
+        (json!({ "limit": 1e30 }), "$.limit: expected a whole number nearer to 0, received 1e+30"),
+        (json!({ "limit": 18_446_744_073_709_551_616.0 }), "$.limit: expected a whole number nearer to 0, received"),
+        (json!({ "limit": -1e30 }), "$.limit: expected a whole number nearer to 0, received -1e+30"),
+        (json!({ "limit": 1, "least": 4_294_967_296_u64 }), "$.least: expected a whole number nearer to 0, received"),
+    ] {
+        let answer = call(Bounded, arguments).await;
+        assert!(answer.contains(said), "{answer}");
+        assert!(!["floating point", "usize", "u32", "i64"].iter().any(|word| answer.contains(word)), "{answer}");
+    }
+}
+
 #[tokio::test]
 async fn the_function_is_still_there() {
     assert_eq!(add(1, 2).await.expect("the sum is small"), 3);

@@ -114,6 +114,7 @@ mod tests {
             agent: None,
             command: None,
             description: None,
+            hosts: Vec::new(),
             kind: Kind::Change,
             files: files.collect(),
             undone: Undone::No,

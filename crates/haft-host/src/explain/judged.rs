@@ -1,17 +1,22 @@
 //! A command, read and judged: everything that is said of it, before it is shown to a person or a program.
 
+use std::borrow::Cow;
 use std::ops::Range;
+use std::path::Path;
 
 use anyhow::Context;
+use haft_contract::door::{Breadth, Look};
 use haft_contract::effect::{Does, Effect};
 use haft_contract::path::Target;
 use haft_contract::process::Level;
 use haft_policy::command::Scene;
 use haft_policy::containment::Containment;
 use haft_policy::containment::Undo;
-use haft_policy::decision::Ruling;
+use haft_policy::decision::{Decision, Ruling};
+use haft_policy::grant::GrantScope;
 use haft_policy::policy::{Policy, Situation};
 use haft_policy::rule::EffectSort;
+use haft_runtime::redact::Redactor;
 use haft_tools::bash::reading::{read_command, scene};
 use haft_workspace::files::Workspace;
 
@@ -33,6 +38,8 @@ pub struct Explained {
     pub parts: Vec<JudgedPart>,
     /// How it would run.
     pub confined: Confined,
+    /// What a session decides, where that is less strict.
+    pub in_session: Option<InSession>,
     /// What a person could say yes to for the rest of the session, in words, the narrowest first.
     pub grants: Vec<String>,
 }
@@ -59,6 +66,17 @@ pub struct Confined {
     pub required: Level,
     /// Whether it would reach the network.
     pub network: bool,
+    /// Whether it reaches hosts by name, and each connection is judged when it is made.
+    pub by_name: bool,
+}
+
+/// What haft decides in a session of its own, where the sandbox makes more harmless than the words tell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InSession {
+    /// The decision.
+    pub decision: Decision,
+    /// What the sandbox makes harmless, in words.
+    pub because: Vec<String>,
 }
 
 impl Confined {
@@ -82,6 +100,8 @@ pub struct Judge {
     required: Level,
     /// Whether all commands have the network.
     network: bool,
+    /// Hides what is secret, in the workspace as well.
+    redactor: Redactor,
 }
 
 impl Judge {
@@ -90,6 +110,8 @@ impl Judge {
         let LoadedWorkspace { settings, workspace, rulebook, .. } =
             LoadedWorkspace::open(options, OnUntrusted::Report)?;
         let surroundings = &settings.surroundings;
+        let redactor = Redactor::of_values(settings.environment.secrets.iter().cloned());
+        redactor.also_hide_files(&workspace.secrets(Breadth::FirstLevel).changed);
         Ok(Self {
             scene: scene(&workspace, workspace.path()).context("the workspace has no real path")?,
             workspace,
@@ -97,6 +119,7 @@ impl Judge {
             situation: Situation { contained: contained(surroundings.network), ..options.mode.into() },
             required: surroundings.required,
             network: surroundings.network,
+            redactor,
         })
     }
 
@@ -108,13 +131,65 @@ impl Judge {
         let judged = self.policy.judge_each(TOOL, &effects, situation);
         let has_network = self.network || effects.iter().any(Effect::gives_network);
         let offers = self.policy.offers(TOOL, &effects, situation);
-        Explained {
+        let by_name = self.required == Level::Full && !self.network;
+        let words = |scope: &GrantScope| if by_name { scope.by_name() } else { scope.to_string() };
+        let explained = Explained {
             command: command.to_owned(),
             parts: judged.into_iter().filter_map(|(effect, ruling)| JudgedPart::of(effect, ruling)).collect(),
-            confined: Confined { required: self.required, network: has_network },
-            grants: offers.iter().map(|scope| scope.to_string()).collect(),
+            confined: Confined { required: self.required, network: has_network, by_name: self.by_name() },
+            in_session: self.in_session(&effects, ruling.decision),
+            grants: offers.iter().map(words).collect(),
             ruling,
+        };
+        explained.hidden_by(&self.redactor)
+    }
+}
+
+impl Judge {
+    /// Returns whether commands reach hosts by name: that needs the full sandbox, and a build that supervises it.
+    fn by_name(&self) -> bool {
+        self.required == Level::Full && !self.network && cfg!(all(feature = "sandbox", feature = "model"))
+    }
+
+    /// Judges a command as a session of haft does: with folders and a network of its own.
+    fn in_session(&self, effects: &[Effect], by_words: Decision) -> Option<InSession> {
+        if self.required != Level::Full {
+            return None;
         }
+        let own_home = Some(Path::new(&self.scene.home));
+        let situation = Situation { by_name: !self.network, own_home, ..self.situation };
+        let decision = self.policy.judge(TOOL, effects, situation).decision;
+        let before = self.policy.judge_each(TOOL, effects, self.situation);
+        let after = self.policy.judge_each(TOOL, effects, situation);
+        let is_looser = |(before, after): &(Ruling, Ruling)| after.decision < before.decision;
+        let pairs = before.into_iter().map(|(_, ruling)| ruling).zip(after.into_iter().map(|(_, ruling)| ruling));
+        let mut because: Vec<String> = pairs.filter(is_looser).map(|(_, after)| after.reason).collect();
+        because.dedup();
+        (decision < by_words).then_some(InSession { decision, because })
+    }
+}
+
+impl Explained {
+    /// Hides what is secret in all words, and finds the parts of the command in what is left of it.
+    fn hidden_by(mut self, redactor: &Redactor) -> Self {
+        let hide = |text: &mut String| {
+            if let Cow::Owned(hidden) = redactor.redact_known(text) {
+                *text = hidden;
+            }
+        };
+        let command = std::mem::take(&mut self.command);
+        let hidden = redactor.redact_known(&command).into_owned();
+        for part in &mut self.parts {
+            if hidden != command {
+                let text = redactor.redact_known(command.get(part.part.clone()).unwrap_or_default());
+                // A part that cannot be found is not marked.
+                part.part = hidden.find(&*text).map_or(0..0, |at| at..at + text.len());
+            }
+            [&mut part.does, &mut part.ruling.reason, &mut part.ruling.instead].into_iter().for_each(hide);
+        }
+        [&mut self.ruling.reason, &mut self.ruling.instead].into_iter().chain(&mut self.grants).for_each(hide);
+        self.in_session.iter_mut().flat_map(|session| &mut session.because).for_each(hide);
+        Self { command: hidden, ..self }
     }
 }
 

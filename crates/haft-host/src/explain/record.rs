@@ -36,7 +36,7 @@ pub fn answer(judge: &Judge, line: &[u8]) -> Value {
 
 /// Returns the record of a command.
 pub fn of(explained: &Explained) -> Value {
-    let Explained { command, ruling, parts, confined, grants } = explained;
+    let Explained { command, ruling, parts, confined, in_session, grants } = explained;
     let mut record = json!({
         "command": command,
         "decision": ruling.decision.code(),
@@ -52,6 +52,9 @@ pub fn of(explained: &Explained) -> Value {
         "network": confined.network,
         "undo": confined.can_be_undone(),
     });
+    if let Some(session) = in_session {
+        record["in_session"] = json!({ "decision": session.decision.code(), "because": session.because });
+    }
     record["grants"] = json!(grants);
     record
 }

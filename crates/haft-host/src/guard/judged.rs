@@ -5,14 +5,16 @@
 //! not allowed because of that.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
 use haft_config::rules::FiledRule;
 use haft_config::settings::Settings;
-use haft_contract::door::{FileKind, Look};
+use haft_contract::door::{Breadth, FileKind, Look};
 use haft_contract::effect::{
     AgentName, Change, Claim, CommandLine, Does, Effect, Exposure, Host, RemoteClaim, StateKey,
 };
+use haft_contract::error::AdvanceYes;
 use haft_contract::guarded::is_secret;
 use haft_contract::path::{Extent, Place, RawPath, Target, one_line};
 use haft_contract::process::Level;
@@ -33,6 +35,7 @@ use super::secrets;
 use super::served::serves;
 use super::server_tool::{self, ServerTool};
 use super::wanted::{Deed, Wanted};
+use crate::hosts::HostsOfSettings;
 use crate::loaded_workspace::LoadedWorkspace;
 use crate::options::Options;
 use crate::project_files::OnUntrusted;
@@ -48,7 +51,8 @@ pub(super) struct Judge {
     workspace: Workspace,
     policy: Policy,
     mode: Mode,
-    says_yes: bool,
+    /// The yes that the user gave beforehand.
+    yes: Option<AdvanceYes>,
     /// Whether the agent only makes a plan.
     plans: bool,
     /// Whether the agent says that it asks nobody.
@@ -77,8 +81,12 @@ impl Judge {
         let never_asks = event.recipient.mode == PermissionMode::NeverAsks;
         let leaves_questions = event.recipient.is_left_ordinary_questions();
         let servers = servers_in(&rulebook);
+        let mut rulebook = rulebook;
+        if plans {
+            rulebook.hosts = Some(Arc::new(HostsOfSettings::denying(&settings, workspace.path())));
+        }
         let policy = if plans { without_permissions(rulebook) } else { rulebook.policy() };
-        let says_yes = options.yes && !plans;
+        let yes = options.yes.filter(|_| !plans);
         let types_unheard = event.is_of_codex;
         let mode = options.mode;
         Ok(Self {
@@ -86,7 +94,7 @@ impl Judge {
             workspace,
             policy,
             mode,
-            says_yes,
+            yes,
             plans,
             never_asks,
             leaves_questions,
@@ -98,7 +106,9 @@ impl Judge {
 
     /// Returns what hides secrets in an answer.
     pub(super) fn redactor(&self) -> Redactor {
-        Redactor::of_values(self.settings.environment.secrets.iter().cloned())
+        let redactor = Redactor::of_values(self.settings.environment.secrets.iter().cloned());
+        redactor.also_hide_files(&self.workspace.secrets(Breadth::FirstLevel).changed);
+        redactor
     }
 
     /// Judges an event; fails with why that cannot be done.
@@ -106,8 +116,9 @@ impl Judge {
         let folder = self.folder(&event.folder)?;
         if let Some(tool) = &event.server_tool {
             let ruling = self.server_tool(tool);
-            return Ok(if self.says_yes && ruling.is_ordinary_question() { said_yes(ruling) } else { ruling });
+            return Ok(self.answered(ruling, AdvanceYes::ToAll));
         }
+        let mut needed = AdvanceYes::ToUndoable;
         let ruling = match Wanted::of(event).map_err(|why| anyhow!(why))? {
             Wanted::Command { text, folder: elsewhere, leaves_sandbox } => {
                 let folder = elsewhere.map_or(Ok(folder.clone()), |elsewhere| self.folder(&folder.join(elsewhere)))?;
@@ -125,16 +136,36 @@ impl Judge {
                 }
                 self.by_effects(tool, &effects)
             }
-            Wanted::Fetch(addresses) => self.fetch(&addresses)?,
+            Wanted::Fetch(addresses) => {
+                needed = AdvanceYes::ToAll;
+                self.fetch(&addresses)?
+            }
             Wanted::WebSearch => {
+                needed = AdvanceYes::ToAll;
                 self.by_effects("web_search", &[Effect::Connect(Host("the web search of the agent".to_owned()))])
             }
             Wanted::Delegate(agent) => self.by_effects("agent", &[Effect::Delegate(AgentName(shown(&agent)))]),
             Wanted::TypedInput(text) => return self.command(&text, &folder).map(typed),
             Wanted::Notes => self.by_effects("todo", &[Effect::Session(StateKey("notes".to_owned()))]),
-            Wanted::Unknown => self.unknown(&event.tool),
+            Wanted::Unknown => {
+                needed = AdvanceYes::ToAll;
+                self.unknown(&event.tool)
+            }
         };
-        Ok(if self.says_yes && ruling.is_ordinary_question() { said_yes(ruling) } else { ruling })
+        Ok(self.answered(ruling, needed))
+    }
+
+    /// Answers an ordinary question where the user's yes beforehand covers it. What leaves the machine, and what nobody
+    /// knows, needs the yes to everything.
+    fn answered(&self, ruling: Ruling, needed: AdvanceYes) -> Ruling {
+        match self.yes {
+            Some(given) if ruling.is_ordinary_question() && given >= needed => said_yes(ruling, given),
+            Some(_) if ruling.is_ordinary_question() => {
+                let reason = format!("{} --yes does not answer that; --yes=all does.", ruling.reason);
+                Ruling { reason, ..ruling }
+            }
+            _ => ruling,
+        }
     }
 
     fn by_effects(&self, tool: &str, effects: &[Effect]) -> Ruling {
@@ -171,15 +202,16 @@ impl Judge {
             ruling if self.types_unheard && runs_typed_text(text, &scene, &self.workspace) => {
                 ruling.stricter(typed_unheard())
             }
-            ruling if self.says_yes && ruling.is_ordinary_question() => self.yes_to_command(ruling),
+            ruling if self.yes.is_some() && ruling.is_ordinary_question() => self.yes_to_command(ruling),
             ruling => ruling,
         })
     }
 
-    /// Says yes to a command only where the settings say that commands need no sandbox: here they have none.
+    /// Says yes to a command only where the settings say that commands need no sandbox: here they have none, and haft cannot
+    /// undo what they change.
     fn yes_to_command(&self, ruling: Ruling) -> Ruling {
         if self.settings.surroundings.required == Level::None {
-            return said_yes(ruling);
+            return self.answered(ruling, AdvanceYes::ToAll);
         }
         let reason =
             format!("{} --yes does not answer that, because it would not run in haft's sandbox.", ruling.reason);
@@ -367,8 +399,8 @@ fn shown(name: &str) -> String {
     one_line(name).into_owned()
 }
 
-fn said_yes(ruling: Ruling) -> Ruling {
-    Ruling { decision: Decision::Allow, reason: format!("{} --yes allows that.", ruling.reason), ..ruling }
+fn said_yes(ruling: Ruling, given: AdvanceYes) -> Ruling {
+    Ruling { decision: Decision::Allow, reason: format!("{} {given} allows that.", ruling.reason), ..ruling }
 }
 
 /// Asks about a command that is to run outside of the sandbox that the agent has: a yes would be a yes to that.

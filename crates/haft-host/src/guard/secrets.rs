@@ -13,10 +13,14 @@ use haft_contract::path::{Extent, Place, Target, one_line};
 use haft_policy::decision::{Class, Decision, Ruling};
 use haft_workspace::files::{FolderReader, Workspace};
 
-/// Searchers that leave out what git ignores, and names that begin with a dot.
-const SEARCHERS: &[&str] = &["rg", "ag", "ack", "ripgrep"];
-/// Options of theirs that take both in.
-const ALL: &[&str] = &["--hidden", "--no-ignore", "--no-ignore-vcs", "--unrestricted", "-.", "-u", "-uu", "-uuu", "-a"];
+use super::git_settings;
+use super::searchers::Selection;
+
+/// Words of programs and options that make names themselves, or let patterns find hidden names.
+const FINDERS: &[&str] = &[
+    "find", "fd", "exec", "xargs", "parallel", "shopt", "glob", "GLOB", "eval", "sh", "fish", "read", "mapfile", "for",
+    "git", "rg", "tree", "locate", "source", "select", "python", "perl", "ruby", "awk",
+];
 
 /// Programs that read whole folders and print nothing of what is in them; the copies have the same names.
 const COPIERS: &[&str] = &["cp", "mv", "rsync", "ln", "install", "du", "ls", "tree"];
@@ -44,8 +48,13 @@ pub(super) fn question(workspace: &Workspace, effects: &[Effect]) -> Option<Ruli
     if let Some(question) = read.filter_map(|target| of_other_name(workspace, target)).next() {
         return Some(question);
     }
+    if let Some(question) = git_settings::question(workspace, steps()) {
+        return Some(question);
+    }
+    let finds = finds_of(effects);
     let secret = steps()
-        .filter_map(|step| read_along(workspace, step))
+        .filter(|step| !only_tells_of_itself(step, effects))
+        .filter_map(|step| read_along(workspace, step, finds))
         .next()
         .or_else(|| by_other_patterns(workspace, effects))?;
     let secret = one_line(&secret.to_string_lossy()).into_owned();
@@ -109,11 +118,46 @@ pub(super) fn found_by_path(workspace: &Workspace, pattern: &Path) -> Option<Pat
 /// Returns a secret that a command may find because it makes the shell read patterns in another way.
 fn by_other_patterns(workspace: &Workspace, effects: &[Effect]) -> Option<PathBuf> {
     let changes = |effect: &Effect| match effect {
-        Effect::Run(line) => ["extglob", "nocaseglob", "globstar"].iter().any(|option| line.0.contains(option)),
+        Effect::Run(line) => {
+            ["extglob", "nocaseglob", "globstar", "dotglob", "GLOBIGNORE"].iter().any(|option| line.0.contains(option))
+        }
         _ => false,
     };
     let is_changed = effects.iter().any(changes);
     is_changed.then(|| workspace.secrets_read_by(Path::new(""), FolderReader::Everything)).into_iter().flatten().next()
+}
+
+/// Which names the patterns in a command find.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Finds {
+    /// Those that the shell finds: hidden ones only where the pattern says the dot.
+    AsShell,
+    /// All, because another program may make them.
+    All,
+}
+
+/// Returns which names the patterns in a command find. Only where nothing but the shell can make a name of a pattern, it
+/// does so by its rules.
+fn finds_of(effects: &[Effect]) -> Finds {
+    let is_of_shell = |effect: &Effect| match effect {
+        Effect::Run(line) => {
+            let is_plain = |letter: char| letter.is_alphanumeric() || " ./_-*\"',:;&".contains(letter);
+            let finds_itself = |word: &str| FINDERS.iter().any(|finder| word.contains(finder));
+            line.0.chars().all(is_plain) && !line.0.split_whitespace().any(finds_itself)
+        }
+        _ => true,
+    };
+    if effects.iter().all(is_of_shell) { Finds::AsShell } else { Finds::All }
+}
+
+/// Returns whether a program that is asked about anyway is only asked for its version or help.
+fn only_tells_of_itself(step: &Step, effects: &[Effect]) -> bool {
+    let is_asked = |effect: &Effect| match effect {
+        Effect::Step(other) => other.words == step.words && matches!(other.does, Does::Code(_)),
+        _ => false,
+    };
+    let tells = step.words.last().is_some_and(|word| word == "--help" || word == "--version");
+    tells && effects.iter().any(is_asked)
 }
 
 /// Returns whether a command prints the settings of containers, with what `.env` says in its place.
@@ -123,7 +167,7 @@ fn prints_composed(words: &[String]) -> bool {
 }
 
 /// Returns a secret that a part of a command reads without naming it.
-fn read_along(workspace: &Workspace, step: &Step) -> Option<PathBuf> {
+fn read_along(workspace: &Workspace, step: &Step, finds: Finds) -> Option<PathBuf> {
     if step.words.first().is_some_and(|program| program == "git") {
         // Git shows all that it knows, from whichever folder.
         let reader = git_reader(step)?;
@@ -151,7 +195,8 @@ fn read_along(workspace: &Workspace, step: &Step) -> Option<PathBuf> {
     let passes_links_by =
         !follows_links && !is_pattern && step.words.first().is_some_and(|program| WALKERS.contains(&program.as_str()));
     let folder = if follows_links { PathBuf::new() } else { folder };
-    let mut secrets = workspace.secrets_read_by(&folder, reader(&step.words));
+    let selection = Selection::of(&step.words);
+    let mut secrets = workspace.secrets_read_by(&folder, selection.reader);
     let is_other_name = |secret: &Path| {
         let target = Target::Inside(Place::new(secret, Extent::Entry));
         workspace.secret_of_same_file(&target).is_some()
@@ -159,10 +204,11 @@ fn read_along(workspace: &Workspace, step: &Step) -> Option<PathBuf> {
     secrets.retain(|secret| is_secret(secret) || !passes_links_by || is_other_name(secret));
     let enters = enters_folders(&step.words);
     let is_found = |secret: &Path| {
-        let above = if enters { secret.ancestors().find(|above| fits(path, above)) } else { None };
-        !is_pattern || fits(path, secret) || above.is_some()
+        let fits = |found: &Path| fits(path, found) && (finds == Finds::All || says_dots(path, found));
+        let above = if enters { secret.ancestors().find(|above| fits(above)) } else { None };
+        !is_pattern || fits(secret) || above.is_some()
     };
-    secrets.retain(|secret| is_found(secret) && !is_left_out(&step.words, secret));
+    secrets.retain(|secret| is_found(secret) && selection.takes(secret) && !is_left_out(&step.words, secret));
     secrets.into_iter().next()
 }
 
@@ -180,7 +226,6 @@ fn git_reader(step: &Step) -> Option<FolderReader> {
         "checkout-index",
         "fast-export",
         "bundle",
-        "rev-list",
         "merge-tree",
         "am",
     ];
@@ -312,16 +357,6 @@ fn enters_folders(words: &[String]) -> bool {
     }
 }
 
-fn reader(words: &[String]) -> FolderReader {
-    match words.first().map(String::as_str) {
-        Some(program) if SEARCHERS.contains(&program) => {
-            let takes_all = words.iter().any(|word| ALL.contains(&word.as_str()));
-            if takes_all { FolderReader::Everything } else { FolderReader::NotIgnoredOrHidden }
-        }
-        _ => FolderReader::Everything,
-    }
-}
-
 /// Returns whether the options of a search leave a file out.
 fn is_left_out(words: &[String], secret: &Path) -> bool {
     let values = |option: &str| {
@@ -341,6 +376,12 @@ fn is_left_out(words: &[String], secret: &Path) -> bool {
             || not_in.iter().any(is_in))
 }
 
+/// Returns whether a pattern says the dots of the hidden names in a path.
+fn says_dots(pattern: &Path, path: &Path) -> bool {
+    let is_hidden = |part: &std::ffi::OsStr| part.to_string_lossy().starts_with('.');
+    pattern.iter().zip(path.iter()).all(|(pattern, part)| is_hidden(part) <= is_hidden(pattern))
+}
+
 /// Returns whether a path fits a pattern, part by part; `**` is any number of parts.
 fn fits(pattern: &Path, path: &Path) -> bool {
     let parts = |path: &Path| -> Vec<String> { path.iter().map(|part| part.to_string_lossy().into_owned()).collect() };
@@ -358,7 +399,7 @@ fn fits_parts(pattern: &[String], path: &[String]) -> bool {
 }
 
 /// Returns whether a name fits a pattern with `*`; one with other signs fits everything.
-fn fits_name(pattern: &str, name: &str) -> bool {
+pub(super) fn fits_name(pattern: &str, name: &str) -> bool {
     if pattern.contains(['?', '[', '{', '…']) {
         return true;
     }

@@ -128,7 +128,7 @@ pub fn hook_command(options: &Options) -> anyhow::Result<String> {
     {
         words.extend([flag.to_owned(), text(folder)?]);
     }
-    words.extend(options.yes.then(|| "--yes".to_owned()));
+    words.extend(options.yes.map(|yes| yes.to_string()));
     words.extend((options.mode == Mode::Plan).then(|| "--plan".to_owned()));
     Ok(words.join(" "))
 }

@@ -215,7 +215,7 @@ impl SessionReplay {
         host.runtime.also_hide(self.keys.iter().cloned());
         host.runtime.learn_secrets();
         output.hide_like(host.runtime.redactor());
-        let approver = AsThen::new(self.recorded.clone(), options.yes);
+        let approver = AsThen::new(self.recorded.clone(), options.yes.is_some());
         let session = host.session(&self.id.to_string(), Box::new(approver.clone()));
         let path = |path: &Path| path.display().to_string();
         let adapted = Adapted::new(path(&self.workspace), path(&host.workspace), path(replica.path()));

@@ -17,6 +17,10 @@ pub enum Act {
     Fetch(Value),
     /// See `haft_contract::effect::Does` for these.
     Publish(String),
+    /// Listens at a port.
+    Serve(String),
+    /// Sends something to a server on this machine.
+    SendHere(String),
     /// Runs code of the workspace.
     Code(String),
     /// Runs code of the workspace where a folder holds what makes it do so.
@@ -96,6 +100,8 @@ pub struct Reading {
 pub enum Inner {
     /// A program with its words: `env A=1 rm x` runs `rm x`.
     Words(Vec<Value>),
+    /// Like `Words`, in a folder of its own: `find -execdir` runs a command in that of each file.
+    WordsIn(Value, Vec<Value>),
     /// Like `Words`, with more words behind that come from the input, as `xargs` adds them.
     WordsAndInput(Vec<Value>),
     /// Like `Words`, with the input in the place of a mark, as `xargs -I MARK` puts it.

@@ -23,6 +23,10 @@ impl Locate for Beside<'_> {
         Located { target: renamed(self.scene, located.target), ..located }
     }
 
+    fn real_path(&self, folder: &str) -> Option<String> {
+        self.locate.real_path(folder)
+    }
+
     fn names_in(&self, folder: &str) -> Vec<String> {
         self.locate.names_in(folder)
     }

@@ -35,13 +35,13 @@ impl Folder {
     /// Returns where a path leads from here as the system takes it: `..` leads up from where a link leads. Where a folder
     /// really is, `real` says.
     pub(super) fn place_through(&self, path: &Value, real: &dyn Fn(&str) -> String) -> Place {
-        self.written(path).map_or(Place::Anywhere, |text| Place::At(physical(&text, real)))
+        self.written(path).and_then(|text| physical(&text, real)).map_or(Place::Anywhere, Place::At)
     }
 
     /// Returns a path as it is written, but absolute; nothing where it may lead anywhere.
     fn written(&self, path: &Value) -> Option<String> {
         let prefix = path.prefix();
-        let begins_with_gap = matches!(path.pieces().first(), Some(Piece::Unknown | Piece::Foreign(_)));
+        let begins_with_gap = path.begins_with_gap();
         // A gap right at the beginning may be an absolute path; one that is a whole part may be `..`, and is not taken so.
         if begins_with_gap {
             return None;
@@ -57,7 +57,19 @@ impl Folder {
 
     /// Returns the folder that `cd` with this word leads to.
     pub(super) fn changed(&self, path: &Value) -> Folder {
-        match self.place(path) {
+        Self::at(self.place(path))
+    }
+
+    /// Returns the folder that `cd -P` with this word leads to, and every program that changes its own: where it really is.
+    pub(super) fn changed_through(&self, path: &Value, real: &dyn Fn(&str) -> String) -> Folder {
+        match self.place_through(path, real) {
+            Place::At(place) if !place.contains('*') => Self::at(Place::At(real(&place))),
+            place => Self::at(place),
+        }
+    }
+
+    fn at(place: Place) -> Folder {
+        match place {
             Place::At(folder) if folder.len() > LONGEST_PATH => Folder::Unknown,
             // Also with gaps: what is below something outside is outside as well.
             Place::At(folder) => Folder::Known(folder),
@@ -81,16 +93,18 @@ pub(super) fn normal(path: &str) -> String {
     format!("/{}", parts.join("/"))
 }
 
-/// Takes `.`, `..` and double slashes out of an absolute path, and goes up from where a folder really is.
-fn physical(path: &str, real: &dyn Fn(&str) -> String) -> String {
+/// Takes `.`, `..` and double slashes out of an absolute path, and goes up from where a folder really is; nothing where
+/// that is one of several, any of which may be a link.
+fn physical(path: &str, real: &dyn Fn(&str) -> String) -> Option<String> {
     if path.len() > LONGEST_PATH {
-        return normal(path);
+        return Some(normal(path));
     }
     let mut at = String::new();
     for part in path.split('/') {
         match part {
             "" | "." => {}
             ".." if at.is_empty() => {}
+            ".." if at.contains('*') => return None,
             ".." => {
                 at = real(&at);
                 at.truncate(at.rfind('/').unwrap_or_default());
@@ -101,7 +115,7 @@ fn physical(path: &str, real: &dyn Fn(&str) -> String) -> String {
             }
         }
     }
-    if at.is_empty() { "/".to_owned() } else { at }
+    Some(if at.is_empty() { "/".to_owned() } else { at })
 }
 
 /// Returns the absolute path of a target.

@@ -63,7 +63,7 @@ fn read_named(table: &Table, name: &str, words: &[Value]) -> Reading {
         return reading;
     }
     match table.row(name) {
-        Some(Ok(row)) => reading::read_row(table, row, words),
+        Some(Ok(row)) => reading::read_row(table, (name, row), words),
         Some(Err(fault)) => Reading { acts: vec![Act::Unknown(fault.to_string())], ..Reading::default() },
         None => match name.strip_prefix("git-").filter(|subcommand| table.has(&format!("git+{subcommand}"))) {
             // The subcommands of git are programs of its own folder, too.

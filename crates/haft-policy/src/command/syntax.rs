@@ -36,6 +36,8 @@ pub struct Item {
     pub link: Link,
     /// The programs of a pipe; mostly one.
     pub stages: Vec<Stage>,
+    /// Whether it counts as failed where it worked (`!`).
+    pub is_negated: bool,
     /// Whether nobody waits for it (`&`).
     pub in_background: bool,
 }
@@ -83,8 +85,10 @@ pub enum Node {
     Case(Word, Vec<(Vec<Word>, Script)>),
     /// `name() { … }`.
     Function(String, Box<Stage>),
-    /// `[[ … ]]` and `(( … ))`: the words in it, for the substitutions in them.
+    /// `[[ … ]]`: the words in it.
     Test(Vec<Word>),
+    /// `(( … ))`: its expression, as words for the substitutions in it.
+    Arithmetic(Vec<Word>),
     /// Something that is not understood; why.
     Opaque(String),
 }
@@ -149,6 +153,13 @@ pub struct Word {
     pub span: Range<usize>,
 }
 
+impl Word {
+    /// Returns its text, where it is nothing but text.
+    pub(super) fn plain(&self) -> Option<String> {
+        word::plain_text(&self.parts)
+    }
+}
+
 /// A part of a word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WordPart {
@@ -193,8 +204,17 @@ pub enum Direction {
 pub struct Parameter {
     /// Its name: a variable, a number, or one of `@*#?-$!0`.
     pub name: String,
+    /// Which field of an array is meant, brackets included, where the operation does not say it.
+    pub index: Option<Word>,
     /// What is done with the value.
     pub operation: Operation,
+}
+
+impl Parameter {
+    /// `$name`.
+    pub(super) fn plain(name: &str) -> Self {
+        Self { name: name.to_owned(), index: None, operation: Operation::Plain }
+    }
 }
 
 /// What is done with the value of a parameter.
@@ -272,5 +292,5 @@ pub fn parse(text: &str) -> Script {
 
 fn opaque(text: &str, why: &str) -> Script {
     let stage = Stage { node: Node::Opaque(why.to_owned()), redirects: Vec::new(), span: 0..text.len() };
-    Script { items: vec![Item { link: Link::Always, stages: vec![stage], in_background: false }] }
+    Script { items: vec![Item { link: Link::Always, stages: vec![stage], is_negated: false, in_background: false }] }
 }

@@ -53,6 +53,11 @@ impl Value {
         Self { pieces: vec![Piece::Unknown] }
     }
 
+    /// Words of which not even their number is known: each place that a word may have, and one behind it.
+    pub fn any_words() -> Vec<Self> {
+        vec![Self::unknown(), Self::unknown()]
+    }
+
     /// A value of which only this is known: it is a number.
     pub fn number() -> Self {
         Self { pieces: vec![Piece::Number] }
@@ -101,9 +106,22 @@ impl Value {
         self.pieces.iter().any(|piece| matches!(piece, Piece::Unknown | Piece::Foreign(_)))
     }
 
+    /// Returns whether it may begin with anything, also as an option does.
+    pub fn begins_with_gap(&self) -> bool {
+        matches!(self.pieces.first(), Some(Piece::Unknown | Piece::Foreign(_)))
+    }
+
     /// Returns whether it may be several words: the names that a pattern finds.
     pub fn may_be_several(&self) -> bool {
         self.pieces.contains(&Piece::Glob)
+    }
+
+    /// Returns it with names that a pattern finds as gaps.
+    pub fn without_names(&self) -> Value {
+        let mut value = Value::default();
+        let gap = |piece: &Piece| if *piece == Piece::Glob { Piece::Unknown } else { piece.clone() };
+        self.pieces.iter().map(gap).for_each(|piece| value.push(piece));
+        value
     }
 
     /// Returns where it came from, when some of it is foreign.

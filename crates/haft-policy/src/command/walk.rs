@@ -14,6 +14,8 @@ mod brackets;
 mod branching;
 mod builtins;
 mod carry;
+mod combining;
+mod computing;
 mod copies;
 mod declaring;
 mod edits;
@@ -23,10 +25,12 @@ mod input;
 mod linking;
 mod links;
 mod listing;
+mod lists;
 mod local_code;
 mod matching;
 mod moving;
 mod net;
+mod options;
 mod outputs;
 mod pipes;
 mod redirects;
@@ -42,17 +46,21 @@ mod variables;
 mod written;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use haft_contract::effect::{Danger, Does};
 
 use super::act::{Act, Flow, Language};
-use super::syntax::{self, Assignment, Item, Link, Node, Script, Stage, Word, WordPart};
+use super::syntax::{self, Assignment, Node, Script, Stage, Word, WordPart};
 use super::value::Value;
 use super::{Locate, Scene};
 use crate::zone::Zone;
+use assigning::How;
 use branching::Jumps;
-use matching::Listed;
+use computing::Spelling;
+use lists::Ended;
+use matching::{Listed, Matched, Matches};
 use state::{Shell, Unset};
 use variable::Assigned;
 
@@ -132,6 +140,20 @@ pub(super) struct Walk<'a> {
     handed_on: usize,
     /// How many nets for words of unknown meaning are around what is walked just now.
     nets: usize,
+    /// What patterns were found to match.
+    matched: HashMap<Matched, Option<Arc<Matches>>>,
+    /// How many names this command has made so far.
+    names_made: usize,
+    /// The paths that this command may have removed or replaced so far.
+    taken_away: HashSet<PathBuf>,
+    /// How the command of the list that was walked last may have ended.
+    ended: Option<Ended>,
+    /// Where `cd` went last, and where the shell is where it failed.
+    moved: Option<Ended>,
+    /// How many loops are walked through just now.
+    loops: usize,
+    /// How the words of the command are written that runs just now.
+    spelling: Spelling,
     /// Whether only removals and changes are told: the second look, in which unset variables are empty.
     second_look: bool,
     /// Whether what is known only when it runs is not told: in a function that nobody has called yet.
@@ -172,6 +194,13 @@ impl<'a> Walk<'a> {
             work: 0,
             handed_on: 0,
             nets: 0,
+            matched: HashMap::new(),
+            names_made: 0,
+            taken_away: HashSet::new(),
+            ended: None,
+            moved: None,
+            loops: 0,
+            spelling: Spelling::default(),
             second_look: false,
             only_known: false,
         }
@@ -197,7 +226,11 @@ impl<'a> Walk<'a> {
 
     /// What is harmless alone may not be so together: what is private must not be sent.
     fn look_at_the_whole(&mut self) {
-        let sends = self.found.iter().any(|found| matches!(found.does, Does::Connect(_) | Does::Publish(_)));
+        let sends = |does: &Does| match does {
+            Does::Serve(_) => true,
+            does => does.uses_network() && !does.stays_here(),
+        };
+        let sends = self.found.iter().any(|found| sends(&found.does));
         let is_private = |does: &Does| match does {
             Does::Read(target) => matches!(Zone::of(target), Zone::Elsewhere | Zone::Start),
             _ => false,
@@ -211,62 +244,6 @@ impl<'a> Walk<'a> {
                 "send something from outside the workspace to another machine".to_owned(),
             ));
         }
-    }
-
-    /// Walks through a list; returns what it prints.
-    fn script(&mut self, script: &Script, input: Option<&Flow>) -> Flow {
-        let mut printed: Option<Flow> = None;
-        let mut items = script.items.as_slice();
-        while let Some(first) = items.first() {
-            let is_linked = |item: &&Item| first.in_background && item.in_background && item.link != Link::Always;
-            let (chain, rest) = items.split_at(1 + items[1..].iter().take_while(is_linked).count());
-            let flow = if first.in_background { self.background(chain, input) } else { self.item(first, input) };
-            printed = Some(printed_behind(printed, first.link, flow));
-            items = rest;
-        }
-        printed.unwrap_or_else(|| Flow::Text(Value::default()))
-    }
-
-    /// Walks through the commands that one `&` puts into the background: `cd a && b &` is one shell.
-    fn background(&mut self, chain: &[Item], input: Option<&Flow>) -> Flow {
-        let interpreters = self.interpreters;
-        let printed = self.apart(|walk| {
-            let mut printed = None;
-            for item in chain {
-                let flow = walk.item(item, input);
-                printed = Some(printed_behind(printed, item.link, flow));
-            }
-            printed.unwrap_or_default()
-        });
-        self.listens |= self.interpreters > interpreters;
-        printed
-    }
-
-    fn item(&mut self, item: &Item, input: Option<&Flow>) -> Flow {
-        match item.link {
-            Link::Always => self.pipe(item, input),
-            Link::And | Link::Or => self.perhaps(|walk| walk.pipe(item, input)),
-        }
-    }
-
-    fn pipe(&mut self, item: &Item, input: Option<&Flow>) -> Flow {
-        let mut flow = input.cloned();
-        let interpreters = self.interpreters;
-        for (at, stage) in item.stages.iter().enumerate() {
-            let (ran, connected) = (self.interpreters > interpreters, self.connects);
-            let printed = match item.stages.len() {
-                1 => self.stage(stage, flow.as_ref()),
-                // With `lastpipe`, and in zsh and ksh, the last part runs in this shell. Which shell it is and how it
-                // is set is not known: other agents run commands in the shell of the user.
-                parts if parts == at + 1 => self.perhaps(|walk| walk.stage(stage, flow.as_ref())),
-                _ => self.apart(|walk| walk.stage(stage, flow.as_ref())),
-            };
-            if ran && self.connects > connected {
-                self.emit(Act::Danger(Danger::DownloadedCode, "give a shell to another machine".to_owned()));
-            }
-            flow = Some(printed);
-        }
-        flow.unwrap_or_default()
     }
 
     /// Walks through something nested, unless it lies too deep.
@@ -296,7 +273,7 @@ impl<'a> Walk<'a> {
         let unset_before = std::mem::take(&mut self.shell.reads_unset);
         let mut printed = self.redirected(stage, input);
         for name in std::mem::replace(&mut self.shell.reads_secrets, secrets_before) {
-            self.emit(Act::Danger(Danger::Secret, format!("show the secret in ${name}")));
+            self.emit(showing::shows(&name));
         }
         if std::mem::replace(&mut self.shell.reads_unset, unset_before) && !self.second_look {
             printed = self.with_unset_as_nothing(stage, input, printed);
@@ -322,7 +299,12 @@ impl<'a> Walk<'a> {
         let of_shell = self.shell.input.clone();
         let input = redirected.input.as_ref().or(input).or(of_shell.as_ref());
         self.input = input.cloned();
-        let printed = self.node(&stage.node, input);
+        // Where a file cannot be opened, the command does not run.
+        let printed = match self.may_fail(stage) {
+            true => self.perhaps(|walk| walk.node(&stage.node, input)),
+            false => self.node(&stage.node, input),
+        };
+        let printed = self.with_errors(stage, printed);
         self.settle_output(stage, &redirected, &printed);
         if self.listens && redirected.leads_to_descriptor {
             self.run_input(Language::Shell, &[], Some(&printed));
@@ -347,18 +329,15 @@ impl<'a> Walk<'a> {
                 self.define(name, body);
                 Flow::Unknown
             }
-            Node::Test(words) => {
-                match words.as_slice() {
-                    // `[[ … ]]` has several.
-                    [_] => self.calculate(words),
-                    words => {
-                        self.touch(words);
-                        if words.iter().any(takes_numbers) {
-                            self.calculate_in_word(words);
-                        }
+            Node::Test(words) | Node::Arithmetic(words) => {
+                if let Node::Arithmetic(_) = node {
+                    self.calculate(words);
+                } else {
+                    self.compute_in_test(words);
+                    if words.iter().any(takes_numbers) {
+                        self.calculate_in_word(words);
                     }
                 }
-                self.evaluate_words(words);
                 if !self.shell.traces {
                     self.shell.reads_secrets.clear();
                 }
@@ -440,6 +419,7 @@ impl<'a> Walk<'a> {
             assignments.iter().map(|one| (one.name.clone(), self.assigned(one).0)).collect();
         for (name, assigned) in &assigned {
             self.look_at_assigned(name, &assigned.all_values());
+            self.computed(name, assigned.clone(), How::Set);
         }
         let lines = self.command_lines(words);
         self.forget_secrets_of(&lines);
@@ -450,23 +430,16 @@ impl<'a> Walk<'a> {
     fn run_each(&mut self, lines: &[Vec<Value>], input: Option<&Flow>) -> Flow {
         let [first, others @ ..] = lines else { return Flow::Unknown };
         let before = self.shell.clone();
+        let spelling = self.spelling;
         let mut flow = self.run(first, input);
         for words in others {
             let earlier = std::mem::replace(&mut self.shell, before.clone());
+            self.spelling = spelling;
             let printed = self.run(words, input);
             self.or(earlier);
             flow = pipes::either(flow, printed);
         }
         flow
-    }
-}
-
-/// Returns what is printed where a command comes behind others.
-fn printed_behind(before: Option<Flow>, link: Link, flow: Flow) -> Flow {
-    match (before, link) {
-        (None, _) => flow,
-        (Some(before), Link::Always) => pipes::joined(before, flow),
-        (Some(before), Link::And | Link::Or) => pipes::either(before.clone(), pipes::joined(before, flow)),
     }
 }
 

@@ -137,7 +137,7 @@ fn check_covered(scope: &GrantScope, expected: &[EffectSort]) {
 }
 
 fn allowed(effects: &[Effect], grants: &[GrantScope], contained: Containment) -> bool {
-    let situation = Situation { mode: Mode::Normal, grants, contained };
+    let situation = Situation { mode: Mode::Normal, grants, contained, ..Situation::default() };
     Policy::default().judge("t", effects, situation).decision == Decision::Allow
 }
 

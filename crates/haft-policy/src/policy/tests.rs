@@ -250,3 +250,94 @@ fn a_file_that_trusted_code_names_is_a_protected_name() {
     let offers = policy.offers("t", &[Effect::Change(inside("scripts/run.py"), Change::Replace)], Mode::Normal.into());
     assert_eq!(offers, [], "it is asked about each time");
 }
+
+fn of_command(does: Does) -> Effect {
+    let words = std::sync::Arc::from(["x".to_owned()]);
+    Effect::Step(Step { command: "x".into(), folder: "".into(), part: (0, 1), words, does })
+}
+
+#[test]
+fn folders_that_only_the_session_has_are_its_own_in_a_full_sandbox() {
+    let home = Path::new("/home/u");
+    let decided = |does: Does, contained, own_home| {
+        let situation = Situation { contained, own_home, ..Situation::default() };
+        Policy::default().judge("bash", &[of_command(does)], situation).decision
+    };
+    let own = [
+        Does::Change(outside("/tmp/x"), Change::Create),
+        Does::Change(outside("/tmp/x"), Change::Replace),
+        Does::Change(outside("/tmp/x"), Change::Remove),
+        Does::Change(outside("/var/tmp/x/y"), Change::Create),
+        Does::Change(outside("/dev/shm/x"), Change::Create),
+        Does::Change(outside("/home/u/notes"), Change::Create),
+        Does::Change(outside("~/.cache/tool/x"), Change::Replace),
+        Does::Read(outside("/tmp/x")),
+        Does::Read(outside("/home/u/notes")),
+        Does::List(outside("/home/u")),
+    ];
+    for does in own {
+        for contained in [Containment::Contained, Containment::WithNetwork, Containment::WithoutLayer] {
+            assert_eq!(decided(does.clone(), contained, Some(home)), Decision::Allow, "{does} {contained:?}");
+        }
+        let elsewhere = decided(does.clone(), Containment::WithoutSandbox, Some(home));
+        assert_ne!(elsewhere, Decision::Allow, "{does} without a sandbox");
+        assert_eq!(elsewhere, decided(does.clone(), Containment::WithoutSandbox, None), "{does} without a sandbox");
+    }
+    let others = [
+        Does::Change(outside("/tmp"), Change::Remove),
+        Does::Change(outside("/home/u"), Change::Remove),
+        Does::Change(outside("/home/u"), Change::Replace),
+        Does::Change(outside("/home/u/notes"), Change::Remove),
+        Does::Change(outside("/home/u/*"), Change::Create),
+        Does::Change(outside("/home/u/.bashrc"), Change::Create),
+        Does::Change(outside("/home/u/.ssh/authorized_keys"), Change::Create),
+        Does::Change(outside("/home/u/.config/haft/rules.toml"), Change::Create),
+        Does::Change(outside("/home/other/notes"), Change::Create),
+        Does::Change(outside("/home/user2/notes"), Change::Create),
+        Does::Change(outside("/srv/x"), Change::Create),
+        Does::Change(outside("/usr/bin/x"), Change::Create),
+        Does::Change(outside("../beside/x"), Change::Create),
+        Does::Read(outside("/home/u/.ssh/id_rsa")),
+    ];
+    for does in others {
+        assert_eq!(decided(does.clone(), Containment::Contained, Some(home)), Decision::Deny, "{does}");
+    }
+    let ruling = Policy::default().judge(
+        "bash",
+        &[of_command(Does::Change(outside("/tmp/x"), Change::Create))],
+        Situation { own_home: Some(home), ..Situation::default() },
+    );
+    assert_eq!(ruling.reason, "It would create /tmp/x, in the session's own /tmp.");
+}
+
+#[test]
+fn with_a_network_of_its_own_a_command_may_use_this_machine_unasked() {
+    let decided = |does: Does, by_name| {
+        let situation = Situation { by_name, ..Situation::default() };
+        Policy::default().judge("bash", &[of_command(does)], situation).decision
+    };
+    let host = |name: &str| Does::Connect(Some(Host(name.into())));
+    let here = [
+        host("localhost"),
+        host("app.localhost"),
+        host("127.0.0.1"),
+        host("127.3.2.1"),
+        host("::1"),
+        host("[::1]"),
+        host("0.0.0.0"),
+        host("::ffff:127.0.0.1"),
+        Does::Serve("let other machines connect".into()),
+        Does::SendHere("send data to a server on this machine".into()),
+    ];
+    for does in here {
+        assert_eq!(
+            (decided(does.clone(), true), decided(does.clone(), false)),
+            (Decision::Allow, Decision::Ask),
+            "{does}"
+        );
+    }
+    let away = ["localhost.x.example", "128.0.0.1", "10.0.0.1", "169.254.169.254", "::2", "local"];
+    for does in away.map(host).into_iter().chain([Does::Publish("push".into())]) {
+        assert_eq!(decided(does.clone(), true), Decision::Ask, "{does}");
+    }
+}

@@ -136,7 +136,7 @@ fn fit_of_host(host: &NamePattern, effect: &Effect) -> Fit {
         Effect::Step(step) => match &step.does {
             Does::Connect(Some(name)) => host.fit(&plain(name)),
             // Where it goes is known only when it runs, or to a setting.
-            Does::Connect(None) | Does::Publish(_) => Fit::Perhaps,
+            Does::Connect(None) | Does::Publish(_) | Does::Serve(_) | Does::SendHere(_) => Fit::Perhaps,
             _ => Fit::Not,
         },
         _ => Fit::Not,

@@ -11,6 +11,7 @@
 //! Not here: finding the files (`haft-workspace`), tokens that are known by their shape (`shapes`).
 
 mod comments;
+mod harmless;
 mod judged;
 mod markup;
 mod readings;
@@ -21,15 +22,15 @@ mod tests;
 pub(super) use judged::may_be_ordinary;
 
 use std::collections::HashSet;
-use std::path::Path;
 
 use haft_contract::door::SecretFile;
-use haft_contract::guarded::{SecretKind, is_secret_variable, secret_kind};
+use haft_contract::guarded::{SecretKind, is_secret_variable};
 use serde_json::Value;
 
 use super::SHORTEST;
 use super::known::Secret;
 use comments::comments;
+use harmless::is_public_name;
 use judged::{is_common, is_default, is_harmless_place, is_plain, is_word, names_secret};
 use readings::{readings, unescaped};
 
@@ -60,18 +61,19 @@ const BETWEEN: &[&str] = &[
 const BETWEEN_TELLING: &[&str] = &[" "];
 /// Most comments within comments.
 const DEEPEST_COMMENT: usize = 4;
-/// Most texts of one file.
-const MOST: usize = 5_000;
+/// Most values of one file, and most that are hidden only with their names.
+const MOST: usize = 20_000;
+const MOST_NAMED: usize = 5_000;
 
-/// Returns what is secret in a file.
-pub(super) fn secrets_in(file: &SecretFile) -> Vec<Secret> {
+/// Returns what is secret in a file, and whether that is all.
+pub(super) fn secrets_in(file: &SecretFile) -> (Vec<Secret>, bool) {
     let text = file.text.as_str();
     let mut found = Found::default();
     let is_table = [".csv", ".tsv"].iter().any(|ending| file.path.to_ascii_lowercase().ends_with(ending));
     match serde_json::from_str::<Value>(text) {
-        _ if secret_kind(Path::new(&file.path)) == Some(SecretKind::Source) => {
+        _ if file.kind == SecretKind::Source => {
             found.is_source = true;
-            found.in_source(text);
+            found.in_source_file(&file.path, text);
             found.in_comments(text);
         }
         Ok(value @ (Value::Object(_) | Value::Array(_))) => {
@@ -88,8 +90,17 @@ pub(super) fn secrets_in(file: &SecretFile) -> Vec<Secret> {
     }
     found.secrets.sort_unstable();
     found.secrets.dedup();
-    found.secrets.truncate(MOST);
-    found.secrets
+    // A value is worth more than a word with its name.
+    let (mut values, mut named): (Vec<Secret>, Vec<Secret>) =
+        found.secrets.into_iter().partition(|secret| secret.kept == 0);
+    // Hidden by itself, it needs no name.
+    let alone: HashSet<&str> = values.iter().map(|secret| secret.text.as_str()).collect();
+    named.retain(|secret| !alone.contains(&secret.text[secret.kept..]));
+    let is_all = values.len() <= MOST && named.len() <= MOST_NAMED;
+    values.truncate(MOST);
+    named.truncate(MOST_NAMED);
+    values.append(&mut named);
+    (values, is_all)
 }
 
 #[derive(Default)]
@@ -153,6 +164,24 @@ impl Found {
         }
     }
 
+    /// Takes a file that holds secrets among other things: code, or settings.
+    fn in_source_file(&mut self, path: &str, text: &str) {
+        const CODE: &[&str] =
+            &["js", "mjs", "cjs", "ts", "py", "rb", "php", "h", "hpp", "swift", "kt", "dart", "lua", "sh"];
+        let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
+        if name.split(|letter: char| !letter.is_alphanumeric()).any(|part| CODE.contains(&part)) {
+            self.in_source(text);
+            return;
+        }
+        match serde_json::from_str::<Value>(text) {
+            Ok(value) => {
+                self.in_json("", &value);
+                self.as_written_in_json(text);
+            }
+            Err(_) => self.in_text(text),
+        }
+    }
+
     /// Takes the texts of source code that are assigned to telling names. A word among them is hidden with its name.
     fn in_source(&mut self, text: &str) {
         for (name, value) in source::values(text) {
@@ -184,14 +213,18 @@ impl Found {
     fn in_lines(&mut self, text: &str) {
         // Some old files end their lines otherwise.
         let lines: Vec<&str> = text.split(['\n', '\r']).filter(|line| !line.trim().is_empty()).collect();
-        let is_token = lines.len() == 1 && !self.in_comment;
-        let mut is_in_key = false;
+        let is_token = lines.len() == 1 && !self.in_comment && !self.is_source;
+        let (mut is_in_key, mut is_public) = (false, false);
         // The name above, which lines below it that are further in have no other of.
         let mut above: Option<(usize, String)> = None;
         for (index, raw) in lines.iter().enumerate() {
             let (line, next) = (raw.trim(), &lines[index + 1..]);
             if line.starts_with("-----") {
                 is_in_key = line.starts_with("-----BEGIN");
+                is_public = is_in_key && ["PUBLIC KEY", "CERTIFICATE"].iter().any(|kind| line.contains(kind));
+                continue;
+            }
+            if is_in_key && is_public {
                 continue;
             }
             let is_whole = is_in_key || is_token && !line.contains([':', ' ']) && split(line).is_none();
@@ -301,16 +334,16 @@ impl Found {
         let is_telling = names_secret(name);
         self.password_in_address(value);
         self.named_parts(value);
-        if self.is_source && !is_telling {
+        if !is_telling && (self.is_source || is_public_name(name)) {
             return;
         }
         self.parts_that_look_random(value);
         let is_named = is_telling && !self.is_prose && !is_harmless_place(value);
         let is_long = value.len() >= SHORTEST || is_named && value.len() >= SHORTEST_NAMED && !is_word(value);
-        let is_secret = if is_named { !is_default(value) } else { !may_be_ordinary(value) };
+        let is_secret = if is_named && !self.is_source { !is_default(value) } else { !may_be_ordinary(value) };
         if is_long && is_secret {
             self.hide(value);
-        } else if !self.is_source && (is_telling || !self.is_prose && !is_common(value)) {
+        } else if is_telling && !(self.is_source && self.is_prose) || !self.is_prose && !is_common(value) {
             self.with_name(name, value);
         }
     }
@@ -354,7 +387,8 @@ impl Found {
     fn as_written(&mut self, (name, before): (&str, &str), written: &str) {
         let is_telling = names_secret(name);
         let is_ordinary = |reading: &String| is_plain(reading) || !is_telling && is_common(reading);
-        let is_secret = !readings(written, &[]).iter().all(is_ordinary);
+        let is_open = !is_telling && (self.is_source || is_public_name(name));
+        let is_secret = !is_open && !readings(written, &[]).iter().all(is_ordinary);
         if is_secret && (SHORTEST..=LONGEST).contains(&(before.len() + written.len())) {
             self.secrets.push(Secret { text: format!("{before}{written}"), kept: before.len() });
         }
@@ -384,7 +418,12 @@ impl Found {
 
     fn password_in_address(&mut self, value: &str) {
         let user_info = value.split_once("://").and_then(|(_, rest)| rest.split(['/', '?']).next()?.rsplit_once('@'));
-        let Some((user, password)) = user_info.and_then(|(user_info, _)| user_info.split_once(':')) else { return };
+        let Some((user_info, _)) = user_info else { return };
+        let (user, password) = user_info.split_once(':').unwrap_or((user_info, ""));
+        // A token may stand in the place of the user.
+        if user.len() >= SHORTEST && !may_be_ordinary(user) {
+            self.secrets.push(Secret::whole(user));
+        }
         let is_example = password == user || is_plain(password) || is_default(password) || is_common(password);
         if password.len() >= SHORTEST_NAMED && !is_example {
             self.secrets.push(Secret::whole(password));

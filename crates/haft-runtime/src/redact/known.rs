@@ -146,6 +146,11 @@ impl Known {
         }
     }
 
+    /// Says whether no more texts become known.
+    pub(super) fn is_full(&self) -> bool {
+        self.entries.len() >= MOST_TEXTS
+    }
+
     /// Returns the number of a file.
     pub(super) fn number_of(&mut self, file: &str) -> usize {
         let known = self.files.iter().position(|known| known == file);

@@ -7,8 +7,9 @@
 
 use std::sync::Arc;
 
+use haft_contract::door::Standing;
 use haft_contract::effect::Effect;
-use haft_contract::error::{Next, Recovery, ToolError};
+use haft_contract::error::{AdvanceYes, Next, Recovery, ToolError};
 use haft_contract::kinds::ErrorKind;
 use haft_policy::containment::Containment;
 use haft_policy::decision::{Class, Decision, Ruling};
@@ -20,12 +21,13 @@ use crate::call_context::CallContext;
 use crate::containment::Surroundings;
 use crate::events::What;
 use crate::hooks::HookQuestion;
-use crate::question::Question;
+use crate::question::{Question, Subject};
 
 /// A call that may run.
 pub(crate) struct Authorized {
     planned: Planned,
     rests_on: RestsOn,
+    standing: Standing,
 }
 
 /// What a permission rests on.
@@ -51,6 +53,11 @@ impl Authorized {
     /// Returns what the permission rests on.
     pub(crate) fn rests_on(&self) -> RestsOn {
         self.rests_on
+    }
+
+    /// Returns what the permission of its commands stands on.
+    pub(crate) fn standing(&self) -> Standing {
+        self.standing
     }
 
     /// Uses the permission up.
@@ -91,12 +98,27 @@ impl Bench<'_> {
 
     fn judge_where(&self, planned: &Planned, contained: Containment) -> Ruling {
         let grants = self.cx.session.grants();
-        let situation = Situation { mode: self.cx.session.mode(), grants: &grants, contained };
+        let mode = self.cx.session.mode();
+        let situation = match &self.around {
+            Some(around) => Situation { contained, ..around.situation(mode, &grants) },
+            None => Situation { contained, grants: &grants, ..mode.into() },
+        };
         let ruling = self.policy.judge(planned.entry.native_name(), &planned.plan.effects, situation);
         self.cx.note(|notes| match &notes.question {
             Some(question) => with_question(ruling, question),
             None => ruling,
         })
+    }
+
+    /// Returns whether a command needs nobody's word: what somebody granted is such a word.
+    fn is_allowed_by_words(&self, planned: &Planned) -> bool {
+        let mode = self.cx.session.mode();
+        let situation = match &self.around {
+            Some(around) => Situation { contained: self.contained(), ..around.situation(mode, &[]) },
+            None => mode.into(),
+        };
+        let ruling = self.policy.judge(planned.entry.native_name(), &planned.plan.effects, situation);
+        ruling.decision == Decision::Allow
     }
 
     fn contained(&self) -> Containment {
@@ -107,17 +129,19 @@ impl Bench<'_> {
     fn unasked(&self, planned: Planned) -> Authorized {
         let is_same_without = || self.judge_where(&planned, Containment::WithoutLayer).decision == Decision::Allow;
         let needs_none = self.around.is_none() || self.contained() >= Containment::WithoutLayer || is_same_without();
-        Authorized { planned, rests_on: if needs_none { RestsOn::Word } else { RestsOn::Layer } }
+        let standing = if self.is_allowed_by_words(&planned) { Standing::Words } else { Standing::Consent };
+        Authorized { planned, rests_on: if needs_none { RestsOn::Word } else { RestsOn::Layer }, standing }
     }
 
     /// Lets a call run that somebody said yes to. What was said about undo must hold.
     fn agreed(&self, planned: Planned) -> Authorized {
         let was_promised = self.around.as_ref().is_some_and(Surroundings::can_be_undone);
-        Authorized { planned, rests_on: if was_promised { RestsOn::Layer } else { RestsOn::Word } }
+        let rests_on = if was_promised { RestsOn::Layer } else { RestsOn::Word };
+        Authorized { planned, rests_on, standing: Standing::Consent }
     }
 
     fn question<'q>(&'q self, planned: &'q Planned) -> Question<'q> {
-        Question { cx: self.cx, policy: self.policy, planned, around: self.around.as_ref() }
+        Question { cx: self.cx, policy: self.policy, about: Subject::of(planned), around: self.around.as_ref() }
     }
 }
 
@@ -177,6 +201,7 @@ async fn ask(bench: &Bench<'_>, planned: Planned) -> Result<Authorized, ToolErro
             return Err(declined(Some("the user stopped the turn"), &request.ruling));
         }
         Verdict::NoAnswer { how } => return Err(unanswered(&how, &request)),
+        Verdict::NotCovered => return Err(not_covered(&request)),
     }
     // Somebody may have left for plan mode while the question stood.
     let ruling = bench.judge(&planned);
@@ -197,13 +222,34 @@ fn declined(note: Option<&str>, ruling: &Ruling) -> ToolError {
 fn unanswered(how: &str, request: &ApprovalRequest) -> ToolError {
     let ruling = &request.ruling;
     let what = format!("The rule \"{}\" asks first, and there is no one to ask. {}", ruling.rule, ruling.reason);
+    needs_yes(what, how, request)
+}
+
+/// What `--yes` does and does not answer, in a line.
+pub(super) const NOT_COVERED: &str = "--yes covers only what \"haft undo\" can take back; --yes=all covers the rest.";
+
+fn not_covered(request: &ApprovalRequest) -> ToolError {
+    let ruling = &request.ruling;
+    let what = format!("The rule \"{}\" asks first. {} {NOT_COVERED}", ruling.rule, ruling.reason);
+    needs_yes(what, "do without it, or ask the user to allow it with --yes=all", request)
+}
+
+fn needs_yes(what: String, how: &str, request: &ApprovalRequest) -> ToolError {
+    let ruling = &request.ruling;
     let mut error = ToolError::new(ErrorKind::NeedsApproval, what, Next::AskUser(how.to_owned())).by_rule(&ruling.rule);
-    error.about.yes_allows = ruling.class == Class::Ordinary;
-    match &request.rule_to_paste {
-        // It is for the person: no tool can write there.
-        Some(rule) => error
+    error.about.allowed_by = match (ruling.class, request.can_be_undone) {
+        (Class::Ordinary, true) => Some(AdvanceYes::ToUndoable),
+        (Class::Ordinary, false) => Some(AdvanceYes::ToAll),
+        (Class::Dangerous, _) => None,
+    };
+    match (&request.setting_to_paste, &request.rule_to_paste) {
+        // They are for the person: no tool can write there.
+        (Some(setting), _) => error
+            .with_detail(format!("to always allow it, add this to config.toml:\n{setting}"))
+            .recover_with(Recovery::Text(setting.line.clone())),
+        (None, Some(rule)) => error
             .with_detail(format!("to always allow it, add this to rules.toml:\n{}", rule.trim_end()))
             .recover_with(Recovery::Text(rule.clone())),
-        None => error,
+        (None, None) => error,
     }
 }

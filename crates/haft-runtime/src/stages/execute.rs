@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use haft_contract::connection::ConnectionDesk;
 use haft_contract::context::RunContext;
 use haft_contract::error::{Operation, ToolError};
 use haft_contract::kinds::ErrorKind;
@@ -10,9 +11,10 @@ use haft_contract::path::Target;
 use haft_contract::plan::Cache;
 use haft_contract::result::Did;
 use haft_contract::stamp::Basis;
-use haft_policy::policy::Mode;
+use haft_policy::policy::{Mode, Policy};
 
 use super::authorize::Authorized;
+use super::connections::Caller;
 use super::line_up::Planned;
 use crate::call_context::CallContext;
 use crate::hooks::HookedCall;
@@ -37,22 +39,30 @@ enum Stop {
 }
 
 /// Runs the tool under a permit.
-pub(crate) async fn execute(cx: &CallContext<'_>, authorized: Authorized) -> Result<Ran, ToolError> {
+pub(crate) async fn execute(cx: &CallContext<'_>, policy: &Policy, authorized: Authorized) -> Result<Ran, ToolError> {
     secrets::learn_before(cx, authorized.effects()).await;
     refuse_stale(cx, &authorized.planned().basis)?;
+    // Also what people have changed meanwhile.
+    cx.session.jobs.show_changes();
 
     // A token of its own: when the time is up, only this call stops, not what shares the turn.
     let stop = cx.place.stop.child_token();
-    let permit = cx.issue_permit(&authorized, stop.clone());
+    let (desk, asked) = ConnectionDesk::open();
+    let permit = cx.issue_permit(&authorized, stop.clone(), desk);
     let key = kept_under(cx, authorized.planned());
-    let Planned { called, bound, .. } = authorized.into_planned();
+    let Planned { entry, called, bound, plan, .. } = authorized.into_planned();
+    let asked_of = called.clone();
+    let caller = Caller { cx, policy, entry: &entry, called: &asked_of, effects: &plan.effects };
     let agent_state = cx.session.agent_state();
     let run_context =
         RunContext::new(&permit, &cx.session.ground.doors, cx, (&cx.session.name, &cx.session.ground.limits))
             .settling(cx.session.mode().settling())
-            .sharing(&cx.session.storage, &*agent_state);
+            .sharing(&cx.session.storage, &*agent_state)
+            .keeping_jobs(&cx.session.jobs);
     let running = bound.run(&run_context);
     tokio::pin!(running);
+    let deciding = caller.decide_all(asked);
+    tokio::pin!(deciding);
 
     let outcome = tokio::select! {
         biased;
@@ -61,6 +71,7 @@ pub(crate) async fn execute(cx: &CallContext<'_>, authorized: Authorized) -> Res
             Err(mut error) if cx.place.stop.is_cancelled() => Err(stopped(cx, Stop::Told, error.so_far.take())),
             outcome => outcome,
         },
+        never = &mut deciding => match never {},
         why = wait_for_stop(cx) => {
             stop.cancel();
             match tokio::time::timeout(GRACE, &mut running).await {

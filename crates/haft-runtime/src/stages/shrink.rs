@@ -6,6 +6,7 @@
 mod spoken;
 mod told_once;
 
+use haft_contract::connection::ReachedHost;
 use haft_contract::effect::Effect;
 use haft_contract::error::{Recovery, ToolError};
 use haft_contract::head_and_tail::{whole_lines_after, whole_lines_before};
@@ -72,6 +73,7 @@ pub(crate) async fn shrink(cx: &CallContext<'_>, catalog: &Catalog, outcome: Res
         sandbox: cx.sandbox(),
         left_behind: run.left_behind,
         undeclared: run.undeclared.iter().map(|target| hide(cx, &target.to_string())).collect(),
+        network: run.reached.into_iter().map(|host| ReachedHost { host: hide(cx, &host.host), ..host }).collect(),
         cached: cx.note(|notes| notes.cached),
         bits: Vec::new(),
         took: cx.took(),
@@ -80,6 +82,8 @@ pub(crate) async fn shrink(cx: &CallContext<'_>, catalog: &Catalog, outcome: Res
     result.warnings = cx.note(|notes| std::mem::take(&mut notes.warnings));
     let memories = result.error.as_ref().map(|error| memories(cx, error));
     result.warnings.extend(memories.into_iter().flatten());
+    cx.session.jobs.show_changes();
+    result.warnings.extend(cx.session.jobs.ended_untold().iter().map(|told| hide(cx, told)));
     fill_content(cx, &output, spoken.as_ref(), &mut result).await;
     result
 }

@@ -7,7 +7,7 @@ use haft_policy::decision::{Class, Decision};
 use haft_policy::grant::GrantScope;
 use haft_policy::policy::Policy;
 use haft_policy::rule::{EffectSort, Pattern, Rule};
-use haft_runtime::approval::Verdict;
+use haft_runtime::approval::{Verdict, YesToOrdinary};
 use haft_runtime::bits::Bit;
 use haft_runtime::events::{EventKind, What};
 use haft_runtime::record;
@@ -267,4 +267,36 @@ async fn a_call_that_did_not_run_sets_no_bit() {
         assert!(commands.run(command).await.starts_with("refused"), "{command}");
     }
     assert_eq!(commands.scene.session().bits(), []);
+}
+
+#[tokio::test]
+async fn a_yes_to_what_undo_can_take_back_covers_a_command_only_with_a_layer_and_nothing_that_leaves_the_machine() {
+    let full = ScriptedCommand::default;
+    let undoable = ["make", "rm build", "commit", "make; rm a", "touch new"];
+    let lasting = ["curl a.example", "push", "make; push", "touch new; curl a.example"];
+    for (around, has_layer) in
+        [(full(), true), (full().uncovered("a mount"), false), (full().where_reached(Level::Partial), false)]
+    {
+        let answers = |given: YesToOrdinary<Script>| {
+            let scene = Scene::new().command(&around).approver(given).tool(Parted(does));
+            async move {
+                let mut allowed = Vec::new();
+                for command in undoable.into_iter().chain(lasting) {
+                    let told = scene.told("parted", json!({ "command": command })).await;
+                    if told.starts_with("ok") {
+                        allowed.push(command);
+                    } else {
+                        assert!(told.starts_with("refused at authorize (needs_approval)"), "{told}");
+                        let hint = "--yes covers only what \"haft undo\" can take back; --yes=all covers the rest.";
+                        assert!(told.contains(hint), "{told}");
+                    }
+                }
+                allowed
+            }
+        };
+        let wanted: &[&str] = if has_layer { &undoable } else { &[] };
+        assert_eq!(answers(YesToOrdinary::if_undoable(Script::of([]))).await, wanted);
+        let all: Vec<&str> = undoable.into_iter().chain(lasting).collect();
+        assert_eq!(answers(YesToOrdinary::or_ask(Script::of([]))).await, all);
+    }
 }

@@ -44,10 +44,18 @@ fn settings() -> Settings {
         hidden: vec!["/users/ann/.cargo/credentials.toml".into()],
         home_files: Vec::new(),
         processes: 512,
+        caches: Vec::new(),
+        cache_room: 0,
+        memory: None,
+        disk: None,
     }
 }
 
 fn explained(level: Level, how: HowEnded, out: &str, err: &str) -> Vec<String> {
+    explained_on(Network::Off, level, how, (out, err))
+}
+
+fn explained_on(network: Network, level: Level, how: HowEnded, (out, err): (&str, &str)) -> Vec<String> {
     let file = || tempfile::tempfile().unwrap().into();
     let root = GroundRoot {
         path: "/srv/space".into(),
@@ -58,7 +66,7 @@ fn explained(level: Level, how: HowEnded, out: &str, err: &str) -> Vec<String> {
     };
     let command = Command::new(vec!["bash".into()], "x", "/srv/space".into(), Duration::from_secs(1));
     let (settings, ground) = (settings(), Layered(vec![root]));
-    let scene = Scene { settings: &settings, command: &command, ground: &ground, level, network: settings.network };
+    let scene = Scene { settings: &settings, command: &command, ground: &ground, level, network };
     explain_printed(&scene, &Printed { how, out: out.into(), err: err.into() })
 }
 
@@ -107,7 +115,9 @@ fn what_is_not_visible_is_named_with_the_setting_and_nobody_looks_whether_it_exi
         let line = format!("cat: {path}: No such file or directory");
         check(
             &line,
-            &format!("If {path} exists outside, it is not visible to commands: they have their own private /tmp."),
+            &format!(
+                "If {path} exists outside, it is not visible to commands: they have their own private /tmp, which lasts for the session"
+            ),
         );
         check(&line, &format!("readable = [\"{path}\"] under [sandbox] in config.toml."));
         assert!(!explained(Level::Full, HowEnded::Exited(1), "", &line)[0].contains("--add-dir"));
@@ -264,4 +274,17 @@ fn nothing_is_said_of_the_network_when_the_command_succeeded() {
     let line = "warning: could not resolve host: example.com; using the cache";
     assert!(explained(Level::Full, HowEnded::Exited(0), "", line).is_empty());
     check(line, "This command had no network");
+}
+
+#[test]
+fn where_connections_are_supervised_only_what_no_supervisor_sees_is_explained() {
+    let told = |line: &str| explained_on(Network::Supervised, Level::Full, HowEnded::Exited(1), ("", line));
+    for line in ["connect: Network is unreachable", "socket: Operation not permitted"] {
+        let told = told(line);
+        assert!(
+            told.len() == 1 && told[0].starts_with("Over the network commands reach hosts only by name"),
+            "{told:?}"
+        );
+    }
+    assert!(told("curl: (6) Could not resolve host: x.example").is_empty(), "the supervisor tells of the host");
 }

@@ -9,14 +9,18 @@
 //!
 //! Not here: reading orders, reporting, starting and watching the command (`launcher`).
 
+mod caches;
 mod code;
 mod covers;
+mod detached;
 mod file_rights;
 mod grounds;
 mod layer;
 mod limits;
 mod mounts;
 mod namespaces;
+#[cfg_attr(not(test), expect(dead_code, reason = "sessions with a network by name use it"))]
+mod network;
 mod new_root;
 mod partly;
 mod places;
@@ -28,25 +32,28 @@ mod trials;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 use rustix::pipe::PipeFlags;
 use rustix::process::{DumpableBehavior, Pid, set_dumpable_behavior};
 
-pub(crate) use self::covers::is_secret;
+pub(crate) use self::covers::{is_secret, secret_folders};
 pub(crate) use self::grounds::Grounds;
 pub(crate) use self::partly::partly;
 pub(crate) use self::trials::trials;
 
+use self::caches::Caches;
 use self::file_rights::{Files, Ports};
-use self::namespaces::Side;
+use self::namespaces::{Shared, Side};
 use self::new_root::NewRoot;
 use self::places::{Place, What};
 use self::renames::{Handover, Renames};
 use self::sources::{Given, Sources};
-use self::system_calls::{Filters, Sockets};
+use self::system_calls::{Filters, Sockets, Tracing};
 use super::keeper::{self, Kept};
 use super::line::Line;
 use super::watch::{self, Tree};
-use crate::orders::{Orders, Report, Visible};
+use crate::orders::{KeptNetwork, KeptParts, KeptShares, Orders, Report, Visible, VisibleRoot};
 
 /// Where a launcher finds itself after it has entered the sandbox.
 pub(crate) enum Entered {
@@ -65,6 +72,8 @@ pub(crate) struct ReadyToRun {
     folders: Folders,
     /// Who keeps the ground of a worker.
     keeper: Option<Pid>,
+    /// The layers of a command that stays.
+    layers: Vec<OwnedFd>,
 }
 
 /// How folders of a layer are renamed.
@@ -145,6 +154,10 @@ impl watch::Entered for ReadyToRun {
         self.keeper
     }
 
+    fn take_layers(&mut self) -> Vec<OwnedFd> {
+        std::mem::take(&mut self.layers)
+    }
+
     fn confine(&mut self) -> Result<(), String> {
         self.restrict_command().map_err(|error| format!("The command could not be confined: {error}."))
     }
@@ -186,8 +199,9 @@ pub(crate) fn fully(
         _ => NotEntered::Passing(format!("The descriptors of the workspace are missing: {error}.")),
     })?;
     let places = places::plan(visible, orders.network);
+    let listening = detached::listening();
     let sources = take_identity(&places, &given, visible)?;
-    let filters = Filters::prepare(Sockets::Internet)?;
+    let filters = Filters::prepare(Sockets::Internet, Tracing::OwnProcesses)?;
     let identity = namespaces::own_identity();
     let (gate, held) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).or_missing("A pipe")?;
     match namespaces::split(orders.network).or_missing("A user namespace with namespaces of its own")? {
@@ -199,18 +213,19 @@ pub(crate) fn fully(
         Side::Inside => {
             drop(held);
             namespaces::map_identity(identity.0, identity.1).or_missing("The identity in a user namespace")?;
-            let building = Building { orders, visible, places: &places };
+            let building = Building { orders, visible, places: &places, listening: &listening };
             let (mut notes, keeper) = building.inside(sources, given, socket)?;
             notes.extend(places::without_effect(&places));
             let _ = rustix::io::read(&gate, &mut [0_u8; 1]);
-            let folders = renamed_folders(visible)?;
-            Ok(Entered::Inside(ReadyToRun { notes, filters, signals: Signals::DoNotMatter, folders, keeper }))
+            let folders = renamed_folders(&visible.roots)?;
+            let (signals, layers) = (Signals::DoNotMatter, Vec::new());
+            Ok(Entered::Inside(ReadyToRun { notes, filters, signals, folders, keeper, layers }))
         }
     }
 }
 
-fn renamed_folders(visible: &Visible) -> Result<Folders, NotEntered> {
-    if visible.roots.iter().any(|root| root.layered) {
+fn renamed_folders(roots: &[VisibleRoot]) -> Result<Folders, NotEntered> {
+    if roots.iter().any(|root| root.layered) {
         Ok(Folders::Promised(Handover::prepare().or_missing("A pair of sockets")?))
     } else {
         Ok(Folders::AsTheyAre)
@@ -227,10 +242,101 @@ fn take_identity(places: &[Place], given: &[Given], visible: &Visible) -> Result
     Ok(sources)
 }
 
+/// A root that is kept for the commands of a session, in namespaces of its own but for that of processes.
+pub(crate) struct KeptRoot {
+    places: Vec<Place>,
+    grounds: Grounds,
+    filters: Filters,
+    notes: Vec<String>,
+}
+
+/// Builds a root and moves this process into it, and returns what other roots of the session need. Call it while the
+/// process has one thread.
+pub(crate) fn keep(
+    orders: &Orders,
+    (visible, shares): (&Visible, &KeptShares),
+    mut descriptors: Vec<OwnedFd>,
+) -> Result<(KeptRoot, (KeptParts, Vec<OwnedFd>)), NotEntered> {
+    let network = &shares.network;
+    let earlier = match network {
+        KeptNetwork::Earlier => {
+            let (network, user) = (descriptors.pop(), descriptors.pop());
+            let both = network.zip(user).map(|(network, user)| Shared { user, network });
+            Some(both.ok_or(Errno::BADF).or_missing("The network of the session")?)
+        }
+        KeptNetwork::Host | KeptNetwork::New(_) => None,
+    };
+    let mounts = descriptors.split_off(descriptors.len().saturating_sub(shares.caches.len()));
+    let given = sources::given(&visible.roots, descriptors).or_missing("The descriptors of the workspace")?;
+    let places = places::plan(visible, orders.network);
+    let listening = detached::listening();
+    let sources = take_identity(&places, &given, visible)?;
+    let filters = Filters::prepare(Sockets::Internet, Tracing::OwnProcesses)?;
+    let entered = match &earlier {
+        Some(earlier) => namespaces::enter_earlier(earlier),
+        None => namespaces::enter_new(*network == KeptNetwork::Host),
+    };
+    entered.or_missing("A user namespace with namespaces of its own")?;
+    let Shared { user, network: own } = Shared::own().or_missing("The namespaces of the session")?;
+    let mut told = vec![user, own];
+    let mut network_note = None;
+    if let KeptNetwork::New(ports) = network {
+        match if ports.is_empty() { Ok(Vec::new()) } else { network::sockets(ports) } {
+            Ok(sockets) => told.extend(sockets),
+            Err(error) => network_note = Some(format!("Commands have no network: {error}.")),
+        }
+        namespaces::raise_loopback().or_missing("A loopback of its own")?;
+    }
+    mounts::make_all_private().or_missing("Mounts of its own")?;
+    let mut root = NewRoot::begin(visible, sources, orders.processes)?;
+    root.keep(Caches::begin(&shares.caches, mounts))?;
+    root.furnish(&places, &given, &listening)?;
+    if visible.is_supervised {
+        root.look_names_up_inside()?;
+    }
+    drop(given);
+    let (parts, caches) = root.shared_caches();
+    let (mut notes, grounds) = root.enter()?;
+    notes.extend(network_note);
+    let grounds = grounds.ok_or(Errno::INVAL).or_missing("A place to make grounds of")?;
+    notes.extend(places::without_effect(&places));
+    limits::resources()?;
+    rustix::thread::set_no_new_privs(true).or_missing("no_new_privs")?;
+    hide_from_command()?;
+    told.extend(caches);
+    Ok((KeptRoot { places, grounds, filters, notes }, (parts, told)))
+}
+
+impl KeptRoot {
+    /// Prepares a command on a ground. For pid 1 of a namespace of processes, in a copy of this root's mounts.
+    pub(crate) fn prepare(
+        self,
+        orders: &Orders,
+        roots: &[VisibleRoot],
+        (descriptors, socket): (Vec<OwnedFd>, Option<OwnedFd>),
+    ) -> Result<ReadyToRun, NotEntered> {
+        let Self { places, grounds, filters, mut notes } = self;
+        let mut grounds = grounds.reopened().or_missing("The kept root")?;
+        let root = rustix::fs::open("/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).or_missing("The kept root")?;
+        notes.extend(new_root::put_processes(root.as_fd(), orders.processes)?);
+        grounds.change(roots, descriptors)?;
+        let layers = if orders.stays { grounds.layers(roots) } else { Vec::new() };
+        let folders = renamed_folders(roots)?;
+        let changes_grounds = orders.serves && roots.iter().any(|root| root.layered);
+        let keeper = socket.map(|socket| keeper::start(socket, Kept::grounds(changes_grounds.then_some(grounds))));
+        let keeper = keeper.transpose().or_missing("A process that keeps the ground of the worker")?;
+        notes.extend(file_rights::restrict_to(&files(&places, changes_grounds))?);
+        limits::give_up_capabilities().or_missing("Giving up capabilities")?;
+        Ok(ReadyToRun { notes, filters, signals: Signals::DoNotMatter, folders, keeper, layers })
+    }
+}
+
 struct Building<'a> {
     orders: &'a Orders,
     visible: &'a Visible,
     places: &'a [Place],
+    /// The sockets at which somebody listens outside.
+    listening: &'a [PathBuf],
 }
 
 impl Building<'_> {
@@ -246,7 +352,7 @@ impl Building<'_> {
         if self.changes_grounds() {
             root.change_grounds()?;
         }
-        root.furnish(self.places, &given)?;
+        root.furnish(self.places, &given, self.listening)?;
         let (mut notes, mut grounds) = root.enter()?;
         if let Some(grounds) = &mut grounds {
             grounds.enter(&self.visible.roots, &given)?;
@@ -261,7 +367,7 @@ impl Building<'_> {
         hide_from_command()?;
         let keeper = socket.map(|socket| keeper::start(socket, Kept::grounds(grounds))).transpose();
         let keeper = keeper.or_missing("A process that keeps the ground of the worker")?;
-        notes.extend(file_rights::restrict_to(&self.files())?);
+        notes.extend(file_rights::restrict_to(&files(self.places, self.changes_grounds()))?);
         limits::give_up_capabilities().or_missing("Giving up capabilities")?;
         Ok((notes, keeper))
     }
@@ -270,22 +376,17 @@ impl Building<'_> {
     fn changes_grounds(&self) -> bool {
         self.orders.serves && self.visible.roots.iter().any(|root| root.layered)
     }
+}
 
-    fn files(&self) -> Files {
-        let written = |place: &Place| matches!(place.what, What::Private(_) | What::Root(_));
-        // A right is one for what is mounted now. For what will be mounted there, it must be one for the folder above.
-        let above = |place: &Place| match (&place.what, place.path.parent()) {
-            (What::Root(_), Some(parent)) if self.changes_grounds() => parent.to_owned(),
-            _ => place.path.clone(),
-        };
-        let writable = self.places.iter().filter(|place| written(place)).map(above);
-        Files {
-            readable: vec![PathBuf::from("/")],
-            listed: Vec::new(),
-            writable: writable.collect(),
-            ports: Ports::All,
-        }
-    }
+fn files(places: &[Place], changes_grounds: bool) -> Files {
+    let written = |place: &&Place| matches!(place.what, What::Private(_) | What::Root(_) | What::Cache(_));
+    // A right is one for what is mounted now. For what will be mounted there, it must be one for the folder above.
+    let above = |place: &Place| match (&place.what, place.path.parent()) {
+        (What::Root(_), Some(parent)) if changes_grounds => parent.to_owned(),
+        _ => place.path.clone(),
+    };
+    let writable = places.iter().filter(written).map(above);
+    Files { readable: vec![PathBuf::from("/")], listed: Vec::new(), writable: writable.collect(), ports: Ports::All }
 }
 
 /// Keeps the memory and the descriptors of this process from the command, which runs as the same user.

@@ -5,8 +5,9 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::fs::{Mode, OFlags};
 use rustix::net::{RecvFlags, recv};
+use serde::Serialize;
 
-use crate::orders::{ASK_TO_END, Orders, Report};
+use crate::orders::{ASK_TO_END, Orders, Report, SIGNAL};
 use crate::wire;
 
 /// The launcher's end of the line.
@@ -20,6 +21,8 @@ pub(crate) enum Heard {
     Nothing,
     /// Everything shall end by itself.
     AskToEnd,
+    /// Everything gets this signal.
+    Signal(i32),
     /// haft is gone.
     Gone,
 }
@@ -50,12 +53,27 @@ impl Line {
         }
     }
 
-    /// Returns what came over the line, without waiting.
+    /// Tells haft something short that comes with a few descriptors.
+    pub(crate) fn report_with(&self, report: &Report, descriptors: &[OwnedFd]) {
+        let group: Vec<BorrowedFd<'_>> = descriptors.iter().map(AsFd::as_fd).collect();
+        if let Ok(mut text) = serde_json::to_vec(report) {
+            text.push(b'\n');
+            let _ = wire::send_with(&self.0, &text, &group);
+        }
+    }
+
+    /// Tells haft something that comes with descriptors.
+    pub(super) fn tell(&self, words: &impl Serialize, descriptors: &[OwnedFd]) {
+        let _ = wire::send_orders(&self.0, words, descriptors);
+    }
+
+    /// Returns what came next over the line, without waiting.
     pub(crate) fn heard(&self) -> Heard {
-        let mut bytes = [0; 16];
-        match recv(&self.0, &mut bytes, RecvFlags::DONTWAIT) {
+        let mut byte = [0; 1];
+        match recv(&self.0, &mut byte, RecvFlags::DONTWAIT) {
             Ok((0, _)) => Heard::Gone,
-            Ok((some, _)) if bytes[..some].contains(&ASK_TO_END) => Heard::AskToEnd,
+            Ok(_) if byte[0] == ASK_TO_END => Heard::AskToEnd,
+            Ok(_) if byte[0] & SIGNAL != 0 => Heard::Signal(i32::from(byte[0] & !SIGNAL)),
             Ok(_) | Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => Heard::Nothing,
             Err(_) => Heard::Gone,
         }

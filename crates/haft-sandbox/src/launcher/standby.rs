@@ -10,13 +10,22 @@ use super::leave;
 use super::line::Line;
 use crate::wire;
 
+/// What kind of copies a launcher makes of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Copies {
+    /// Plain ones.
+    Plain,
+    /// Each the first process of its own, with its own mounts.
+    InNamespaces,
+}
+
 /// Waits for commands until haft is gone; returns in a copy for one of them, with the line of that one.
-pub(super) fn stand_by(haft: Line) -> Line {
+pub(super) fn stand_by(haft: Line, copies: Copies) -> Line {
     // The folder that haft was started in is nobody's concern here, and could not be unmounted.
     let _ = rustix::process::chdir("/");
     loop {
         let Ok(Some(streams)) = streams(&haft) else { leave(0) };
-        match copy() {
+        match copy(copies) {
             Ok(None) => {
                 drop(haft);
                 return taken(streams).unwrap_or_else(|_| leave(super::NO_ORDERS));
@@ -33,10 +42,15 @@ fn streams(haft: &Line) -> io::Result<Option<[OwnedFd; 3]>> {
 }
 
 /// Copies this process; returns the number of the copy, or nothing in the copy itself.
-fn copy() -> io::Result<Option<i32>> {
-    // SAFETY: there is one thread, and no stack is given, so it is a fork but for who the parent is.
+fn copy(copies: Copies) -> io::Result<Option<i32>> {
+    let apart = match copies {
+        Copies::Plain => 0,
+        Copies::InNamespaces => libc::CLONE_NEWPID | libc::CLONE_NEWNS,
+    };
+    let flags = apart | libc::CLONE_PARENT | libc::SIGCHLD;
+    // SAFETY: there is one thread, and no stack is given, so it is a fork but for who the parent is and for namespaces.
     #[allow(unsafe_code)]
-    let pid = unsafe { libc::syscall(libc::SYS_clone, libc::CLONE_PARENT | libc::SIGCHLD, 0, 0, 0, 0) };
+    let pid = unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) };
     match i32::try_from(pid) {
         Ok(0) => Ok(None),
         Ok(pid @ 1..) => Ok(Some(pid)),

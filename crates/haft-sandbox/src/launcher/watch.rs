@@ -5,7 +5,7 @@
 //! command's processes end with it, wherever they went.
 
 use std::ops::ControlFlow;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
@@ -18,7 +18,9 @@ use super::hands::Hands;
 use super::keeper::{self, Kept};
 use super::leave;
 use super::line::{Heard, Line, nothing};
+use super::memory;
 use super::signals::ChildSignals;
+use crate::disk::shown;
 use crate::orders::{NotStarted, Orders, Report};
 use crate::running::{self, Running};
 
@@ -43,6 +45,11 @@ pub(crate) trait Entered {
     /// Returns who keeps the ground of a worker, if that one had to be started before this process gave up its rights.
     fn keeper(&self) -> Option<Pid> {
         None
+    }
+
+    /// Returns the layers of a command that stays.
+    fn take_layers(&mut self) -> Vec<OwnedFd> {
+        Vec::new()
     }
 
     /// Called in the watcher when the program was executed.
@@ -112,6 +119,11 @@ pub(crate) fn watch(line: Line, (orders, mut hands): (&Orders, Hands), mut enter
         Some(Err(error)) => not_started(&line, NotStarted::Fork(error.raw_os_error().unwrap_or_default())),
     };
     line.report(&Report::Starting);
+    let layers = entered.take_layers();
+    if !layers.is_empty() {
+        line.report_with(&Report::Layers, &layers);
+        drop(layers);
+    }
     let command = match command::start(orders, &hands, &mut entered) {
         Ok(command) => command,
         Err(why) => not_started(&line, why),
@@ -127,7 +139,8 @@ pub(crate) fn watch(line: Line, (orders, mut hands): (&Orders, Hands), mut enter
         line.report(&Report::Worker(command.as_raw_nonzero().get()));
     }
     line.report(&Report::Ready(entered.notes()));
-    let mut watch = Watch { line, signals, entered, command, keeper, ended: None, rest: None };
+    let memory = orders.memory.map(|most| (most, Instant::now() + memory::EVERY));
+    let mut watch = Watch { line, signals, entered, command, keeper, ended: None, rest: None, memory };
     loop {
         watch.wait();
         if let ControlFlow::Break(()) = watch.step() {
@@ -152,6 +165,8 @@ struct Watch<E> {
     ended: Option<WaitStatus>,
     /// What it had left behind.
     rest: Option<Rest>,
+    /// Most bytes of memory, and when to look again.
+    memory: Option<(u64, Instant)>,
 }
 
 #[derive(Clone, Copy)]
@@ -168,7 +183,9 @@ impl<E: Entered> Watch<E> {
         let descriptors = descriptors.into_iter().flatten();
         let mut polled: Vec<PollFd<'_>> =
             descriptors.map(|descriptor| PollFd::from_borrowed_fd(descriptor, PollFlags::IN)).collect();
-        let left = self.rest.map(|rest| timespec(rest.until.saturating_duration_since(Instant::now())));
+        let next = [self.rest.map(|rest| rest.until), self.memory.map(|(_, next)| next)];
+        let next = next.into_iter().flatten().min();
+        let left = next.map(|next| timespec(next.saturating_duration_since(Instant::now())));
         let _ = poll(&mut polled, left.as_ref());
     }
 
@@ -176,6 +193,7 @@ impl<E: Entered> Watch<E> {
         match self.line.heard() {
             Heard::Nothing => {}
             Heard::AskToEnd => self.ask_to_end(),
+            Heard::Signal(signal) => self.signal_all(signal),
             Heard::Gone => {
                 self.end_all();
                 return ControlFlow::Break(());
@@ -191,16 +209,36 @@ impl<E: Entered> Watch<E> {
             self.entered.answer(&self.line);
         }
         match (self.ended, children) {
-            (None, _) => ControlFlow::Continue(()),
+            (None, _) => self.look_at_memory(),
             (Some(ended), Children::None) => self.finish(ended),
             (Some(ended), Children::Some) => self.end_rest(ended),
         }
+    }
+
+    /// Ends everything when it uses too much memory.
+    fn look_at_memory(&mut self) -> ControlFlow<()> {
+        let Some((most, next)) = &mut self.memory else { return ControlFlow::Continue(()) };
+        if Instant::now() < *next {
+            return ControlFlow::Continue(());
+        }
+        *next = Instant::now() + memory::EVERY;
+        let most = *most;
+        let processes: Vec<i32> = self.others().iter().map(|running| running.pid).collect();
+        let Some(used) = memory::beyond(most, &processes) else { return ControlFlow::Continue(()) };
+        let [used, most] = [used, most].map(shown);
+        let why =
+            format!("haft ended the command: it used {used} of memory, and the setting [sandbox] memory allows {most}");
+        self.line.report(&Report::Exceeded(why));
+        self.end_all();
+        self.line.report(&Report::Killed { signal: libc::SIGKILL, left_behind: 0 });
+        ControlFlow::Break(())
     }
 
     /// Takes note of every child that has ended; says whether there are more.
     fn reap(&mut self) -> Children {
         loop {
             match wait_for_any() {
+                Ok(Some((pid, status))) if status.stopped() => let_go(pid, status),
                 Ok(Some((pid, status))) if pid == self.command => self.ended = Some(status),
                 Ok(Some((pid, _))) if Some(pid) == self.keeper => self.keeper = None,
                 Ok(Some(_)) | Err(Errno::INTR) => {}
@@ -251,18 +289,15 @@ impl<E: Entered> Watch<E> {
     }
 
     fn ask_to_end(&self) {
-        match self.entered.tree() {
-            Tree::Namespace => {
-                signal_everyone(libc::SIGTERM);
-                signal_everyone(libc::SIGCONT);
-            }
-            Tree::Descendants => {
-                for running in self.others() {
-                    // A stopped process hears nothing until it goes on.
-                    running.signal(Signal::TERM);
-                    running.signal(Signal::CONT);
-                }
-            }
+        // A stopped process hears nothing until it goes on.
+        [libc::SIGTERM, libc::SIGCONT].into_iter().for_each(|signal| self.signal_all(signal));
+    }
+
+    fn signal_all(&self, signal: i32) {
+        match (self.entered.tree(), Signal::from_named_raw(signal)) {
+            (Tree::Namespace, Some(_)) => signal_everyone(signal),
+            (Tree::Descendants, Some(signal)) => self.others().iter().for_each(|running| running.signal(signal)),
+            (_, None) => {}
         }
     }
 
@@ -316,6 +351,17 @@ fn is_readable(descriptor: BorrowedFd<'_>) -> bool {
 
 fn timespec(duration: Duration) -> Timespec {
     Timespec::try_from(duration).unwrap_or_default()
+}
+
+/// Lets a child go on that has made this process its tracer: who watches debugs nobody.
+fn let_go(pid: Pid, status: WaitStatus) {
+    // This one only says that it has become another program, and would end it.
+    let signal = status.stopping_signal().filter(|signal| *signal != libc::SIGTRAP).unwrap_or(0);
+    // SAFETY: it takes numbers only; of a process that is no tracee of this one it refuses.
+    #[allow(unsafe_code)]
+    unsafe {
+        libc::ptrace(libc::PTRACE_DETACH, pid.as_raw_nonzero().get(), 0, signal)
+    };
 }
 
 /// Sends a signal to every process of the namespace but this one.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use haft_contract::door::Permit;
 use haft_contract::error::ToolError;
 use haft_contract::kinds::ErrorKind;
-use haft_contract::process::{Command, Ground, NotRun};
+use haft_contract::process::{Command, Ground, HowEnded, NotRun};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
@@ -72,7 +72,7 @@ impl Hire {
         let Sockets { messages, grounds } = sockets;
         Ok(Served {
             life: Some(Life { started: begun.started, mark, _private: private }),
-            how: None,
+            how: begun.how,
             ended: None,
             messages,
             grounds,
@@ -104,6 +104,34 @@ struct Begun {
     streams: Streams,
     number: i32,
     notes: Vec<String>,
+    /// How it has ended, if that was said together with its beginning.
+    how: Option<HowEnded>,
+}
+
+/// What the launcher has said of the beginning.
+#[derive(Default)]
+struct Said {
+    number: Option<i32>,
+    ready: Option<Vec<String>>,
+    how: Option<HowEnded>,
+    refused: Option<NoFinish>,
+}
+
+impl Said {
+    /// Takes a report. Several may come at once: a worker can have ended when its beginning is read.
+    fn note(&mut self, report: Report) {
+        match report {
+            Report::Worker(pid) => self.number = Some(pid),
+            Report::Ready(notes) => self.ready = Some(notes),
+            Report::Exited { status, .. } => self.how = Some(HowEnded::Exited(status)),
+            Report::Killed { signal, .. } => self.how = Some(HowEnded::Killed(signal)),
+            Report::NoLayer(why) => self.refused = Some(NoFinish::NoLayer(why)),
+            Report::Missing(what) => self.refused = Some(NoFinish::Missing(what)),
+            Report::Passing(what) => self.refused = Some(NoFinish::Passing(what)),
+            Report::NotStarted(why) => self.refused = Some(NoFinish::NotStarted(why)),
+            Report::Watcher(_) | Report::Starting | Report::Tried(_) | Report::Layers | Report::Exceeded(_) => {}
+        }
+    }
 }
 
 /// Starts it and returns when its program runs.
@@ -116,26 +144,18 @@ fn begin(launchers: &Launchers, orders: &Orders, descriptors: Vec<OwnedFd>, wake
     })?;
     drop(descriptors);
     let until = Instant::now() + TO_START;
-    let mut number = None;
+    let mut said = Said::default();
     let why = loop {
         let descriptors = started.news().map(AsFd::as_fd).chain([wake.as_fd()]);
         let mut polled: Vec<PollFd<'_>> =
             descriptors.map(|descriptor| PollFd::from_borrowed_fd(descriptor, PollFlags::IN)).collect();
         let left = Timespec::try_from(until.saturating_duration_since(Instant::now())).ok();
         let _ = poll(&mut polled, left.as_ref());
-        let mut refused = None;
-        for report in started.take_news() {
-            match (report, number) {
-                (Report::Worker(pid), _) => number = Some(pid),
-                (Report::Ready(notes), Some(number)) => return Ok(Begun { started, streams, number, notes }),
-                (Report::NoLayer(why), _) => refused = Some(NoFinish::NoLayer(why)),
-                (Report::Missing(what), _) => refused = Some(NoFinish::Missing(what)),
-                (Report::Passing(what), _) => refused = Some(NoFinish::Passing(what)),
-                (Report::NotStarted(why), _) => refused = Some(NoFinish::NotStarted(why)),
-                _ => {}
-            }
+        started.take_news().into_iter().for_each(|report| said.note(report));
+        if let (Some(number), Some(notes)) = (said.number, said.ready.take()) {
+            return Ok(Begun { started, streams, number, notes, how: said.how });
         }
-        if let Some(why) = refused {
+        if let Some(why) = said.refused {
             break why;
         }
         if started.is_gone() {
@@ -147,4 +167,25 @@ fn begin(launchers: &Launchers, orders: &Orders, descriptors: Vec<OwnedFd>, wake
     };
     Life { started, mark: None, _private: None }.end();
     Err(why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_end_that_is_told_together_with_the_beginning_is_not_lost() {
+        for (end, how) in [
+            (Report::Exited { status: 7, left_behind: 0 }, HowEnded::Exited(7)),
+            (Report::Killed { signal: 9, left_behind: 0 }, HowEnded::Killed(9)),
+        ] {
+            let mut said = Said::default();
+            for report in [Report::Starting, Report::Worker(5), Report::Ready(vec!["a note".into()]), end] {
+                said.note(report);
+            }
+            assert_eq!((said.number, said.how), (Some(5), Some(how)));
+            assert_eq!(said.ready, Some(vec!["a note".to_owned()]));
+            assert!(said.refused.is_none());
+        }
+    }
 }

@@ -5,9 +5,6 @@ use serde_json::{Value, json};
 
 use crate::shapes::texts;
 
-/// What to do about a command that shall go on running.
-const BACKGROUND: &str = "a command ends with its call here: let it run to its end and give it time with \"timeout\"; start a \
-                          server with & and use it in the same command, such as: ./server & sleep 1; curl localhost:8000";
 const VARIABLES: &str = "write variables before the command: NAME=value command";
 const NEW_SHELL: &str = "each call is a new shell already: send the \"command\"";
 
@@ -18,12 +15,6 @@ pub(super) const SHAPES: &[Shape] = &[
     Shape::new("command", Meaning::Code(words)),
     Shape::new("command", Meaning::Glob(words)),
     Shape::new("cmd", Meaning::Code(words)),
-    Shape::new("run_in_background", Meaning::Anyway(&["false"])),
-    Shape::new("run_in_background", Meaning::Without(BACKGROUND)),
-    Shape::new("is_background", Meaning::Anyway(&["false"])),
-    Shape::new("is_background", Meaning::Without(BACKGROUND)),
-    Shape::new("background", Meaning::Anyway(&["false"])),
-    Shape::new("background", Meaning::Without(BACKGROUND)),
     Shape::new("restart", Meaning::Anyway(&["false"])),
     Shape::new("restart", Meaning::Without(NEW_SHELL)),
     Shape::new("env", Meaning::Anyway(&["{}"])),

@@ -43,6 +43,11 @@ impl Locate for AtTheDoor<'_> {
         Located { target, kind }
     }
 
+    fn real_path(&self, folder: &str) -> Option<String> {
+        let way = self.0.way_to(Path::new(folder));
+        way.last().map(|real| real.to_string_lossy().into_owned())
+    }
+
     fn names_in(&self, folder: &str) -> Vec<String> {
         let target = self.0.locate(&RawPath::new(folder), Extent::Entry).ok().filter(Target::is_inside);
         target.map(|target| self.0.names_in(&target)).unwrap_or_default()

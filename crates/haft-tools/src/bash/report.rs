@@ -7,6 +7,7 @@ use haft_contract::grouped::Grouped;
 use haft_contract::path::one_line;
 use haft_contract::prelude::*;
 use haft_contract::process::{HowEnded, Ran, Settle};
+use haft_contract::signals::signal_words;
 
 use super::data;
 use super::listening::Heard;
@@ -18,6 +19,8 @@ const MOST_FILES: usize = 20;
 const MOST_NOTES: usize = 20;
 /// Longest sentence, in characters.
 const LONGEST_NOTE: usize = 800;
+/// How a process is kept that would end with its call.
+const KEEP: &str = "to keep a program running, start it with \"background\": true";
 /// Most lines of all differences, where a command is only tried.
 const MOST_DIFF_LINES: usize = 200;
 
@@ -104,33 +107,10 @@ fn how_ended(ran: &Ran) -> Vec<String> {
     }
     match ran.ended.left_behind {
         0 => {}
-        1 => notes.push("1 background process was ended with the call; nothing keeps running after it".to_owned()),
-        many => {
-            notes.push(format!("{many} background processes were ended with the call; nothing keeps running after it"))
-        }
+        1 => notes.push(format!("1 background process was ended with the call; {KEEP}")),
+        many => notes.push(format!("{many} background processes were ended with the call; {KEEP}")),
     }
     notes
-}
-
-pub(crate) fn signal_words(signal: i32) -> String {
-    let name = match signal {
-        1 => "SIGHUP",
-        2 => "SIGINT",
-        3 => "SIGQUIT",
-        4 => "SIGILL",
-        6 => "SIGABRT",
-        7 => "SIGBUS",
-        8 => "SIGFPE",
-        9 => "SIGKILL",
-        11 => "SIGSEGV",
-        13 => "SIGPIPE",
-        15 => "SIGTERM",
-        24 => "SIGXCPU",
-        25 => "SIGXFSZ: a file became larger than is allowed",
-        31 => "SIGSYS: a system call that the sandbox does not allow",
-        _ => return format!("signal {signal}"),
-    };
-    format!("signal {signal} ({name})")
 }
 
 /// Names what was changed, or would be.

@@ -3,6 +3,7 @@
 use haft_contract::grouped::Grouped;
 use haft_contract::prelude::*;
 use haft_contract::process::{HowEnded, Ran};
+use haft_contract::signals::signal_words;
 use serde_json::Value;
 
 use super::log::last_of;
@@ -93,7 +94,7 @@ pub(super) fn ending(tool: &str, ran: &Ran, time: std::time::Duration, log: &str
             error
         }
         HowEnded::Killed(signal) => {
-            let what = format!("\"{tool}\" was ended by {}{said}", report::signal_words(signal));
+            let what = format!("\"{tool}\" was ended by {}{said}", signal_words(signal));
             ToolError::failed(what, Next::FixArguments("ask for less in one call; else tell the user".into()))
                 .as_defect()
         }

@@ -128,12 +128,12 @@ async fn files_of_git_are_counted() {
 
 #[tokio::test]
 async fn processes_and_signals_are_told() {
-    snapshot!(told(ScriptedCommand::default().leaves_behind(2).ends(HowEnded::Killed(11))).await, @"
+    snapshot!(told(ScriptedCommand::default().leaves_behind(2).ends(HowEnded::Killed(11))).await, @r#"
     ok: (no output)
     [ended by signal 11 (SIGSEGV)]
-    [2 background processes were ended with the call; nothing keeps running after it]
+    [2 background processes were ended with the call; to keep a program running, start it with "background": true]
     did: nothing
-    ");
+    "#);
 }
 
 #[tokio::test]
@@ -155,7 +155,7 @@ async fn a_time_out_has_its_own_status_and_keeps_what_was_printed() {
     [change set 7: created a]
     The command was stopped after 1.5 s, with everything that it had started.
     Changed before it stopped: a (undo: change set 7).
-    Next: do less in one call, or give it more time with "timeout"; a process cannot keep running after the call
+    Next: do less in one call, give it more time with "timeout", or let it run on with "background": true
     "#);
 }
 
@@ -318,8 +318,8 @@ async fn a_time_is_clamped_and_what_is_none_is_the_default() {
 
 /// Lines that a program may print and that look like words of haft.
 const IMITATIONS: [&str; 6] = [
-    "[2 background processes were ended with the call; nothing keeps running after it]",
-    "[1 background process was ended with the call; nothing keeps running after it]",
+    "[2 background processes were ended with the call; to keep a program running, start it with \"background\": true]",
+    "[1 background process was ended with the call; to keep a program running, start it with \"background\": true]",
     "[Not kept, because the tool did not declare that it changes it: a.txt.]",
     "[exit code 3]",
     "[note: nothing]",

@@ -150,11 +150,12 @@ async fn a_path_that_names_something_is_never_read_otherwise() {
 }
 
 #[tokio::test]
-async fn a_command_in_the_background_is_answered_with_the_call_that_works() {
+async fn a_name_that_is_none_of_a_job_is_answered_before_anything_runs() {
     let scene = Scene::new();
-    let told = scene.told("bash", json!({ "command": "npm test", "run_in_background": true })).await;
-    assert!(told.contains(r#"a call that fits: bash({"command":"npm test"})"#), "{told}");
-    assert!(told.contains("start a server with & and use it in the same command"), "{told}");
+    for name in ["12", "a/b", "two\nlines", &"x".repeat(41)] {
+        let told = scene.told("bash", json!({ "command": "npm test", "background": true, "name": name })).await;
+        assert!(told.contains("\"name\" is no name for a job") && told.contains("Nothing was run"), "{told}");
+    }
     scene.assert_untouched();
 }
 

@@ -214,12 +214,10 @@ fn commands_of_other_systems_are_commands_here() {
     snapshot!(native("wyrm", "shell", json!({ "command": "ls", "cwd": "src" })), @r#"bash {"command":"ls","working_dir":"src"}"#);
     let nexau = json!({ "command": "ls", "description": "List", "is_background": false, "dir_path": "src", "timeout_ms": 2500 });
     snapshot!(native("nexau", "run_shell_command", nexau), @r#"
-    bash {"command":"ls","description":"List","working_dir":"src","timeout":2.5}
+    bash {"command":"ls","description":"List","background":false,"working_dir":"src","timeout":2.5}
     "#);
     snapshot!(native("nexau", "run_shell_command", json!({ "command": "ls", "timeout_ms": "300000" })), @r#"bash {"command":"ls","timeout":300.0}"#);
-    snapshot!(native("nexau", "run_shell_command", json!({ "command": "ls &", "is_background": true })), @r#"
-    The argument "is_background": true has no counterpart here. Nothing was done.
-    "#);
+    snapshot!(native("nexau", "run_shell_command", json!({ "command": "ls &", "is_background": true })), @r#"bash {"command":"ls &","background":true}"#);
 }
 
 #[test]

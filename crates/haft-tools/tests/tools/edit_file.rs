@@ -291,7 +291,7 @@ async fn what_cannot_be_edited_is_told() {
     + x яюэ bad ЃЌ
     did: changed bad.txt
     failed at line_up (not_read): unread was not read in this session.
-    next: call "read_file" to look at unread, then send this call again
+    next: call "read_file" to look at unread (what a command printed does not count), then send this call again
     did: nothing
     failed at line_up (missing_file): missing does not exist.
     next: call "list_dir" to look at . and use a path that exists

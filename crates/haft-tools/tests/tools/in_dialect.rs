@@ -174,8 +174,8 @@ async fn an_error_speaks_the_names_and_words_of_the_dialect() {
     let read_first = json!({ "file_path": "notes.txt", "old_string": "o", "new_string": "0", "replace_all": true });
     snapshot!(told(&scene("ally"), "edit", read_first).await, @r#"
     edit(file_path="notes.txt", old_string="o", new_string="0", replace_all=true): notes.txt was not read in this session.
-    Suggestion: call "read" to look at notes.txt, then send this call again
-    {"success":false,"error":"edit(file_path=\"notes.txt\", old_string=\"o\", new_string=\"0\", replace_all=true): notes.txt was not read in this session.","error_type":"user_error","suggestion":"call \"read\" to look at notes.txt, then send this call again"}
+    Suggestion: call "read" to look at notes.txt (what a command printed does not count), then send this call again
+    {"success":false,"error":"edit(file_path=\"notes.txt\", old_string=\"o\", new_string=\"0\", replace_all=true): notes.txt was not read in this session.","error_type":"user_error","suggestion":"call \"read\" to look at notes.txt (what a command printed does not count), then send this call again"}
     "#);
     snapshot!(told(&scene("nexau"), "list_directory", json!({ "dir_path": "scr" })).await, @r#"
     Error: File not found: scr. Near: src.

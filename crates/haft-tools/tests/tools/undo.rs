@@ -38,6 +38,7 @@ async fn a_session_lists_previews_and_takes_back_its_own_changes() {
     snapshot!(scene.told("undo", json!({ "action": "preview", "change_set": 1 })).await, @"
     ok: Change set 1 can be undone. Afterwards:
       restored a.txt
+    What it had changed, which undo reverts:
     a.txt:
     hunk 1 @@ line 1 @@
       l1

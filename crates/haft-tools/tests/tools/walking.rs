@@ -248,8 +248,8 @@ async fn very_deep_folders_are_left_out_and_told() {
     std::fs::write(deep.join("f"), "needle\n").expect("a file can be written");
     snapshot!(scene.told("grep", json!({ "pattern": "needle" })).await, @"
     ok: [no match; 0 files searched; left out: 1 too deep or too many in one folder]
-    [note: There are more files with secrets here than haft looks at; values from the rest are not hidden.]
-    note: There are more files with secrets here than haft looks at; values from the rest are not hidden.
+    [note: There are more secrets in files here than haft looks at; values from the rest are not hidden.]
+    note: There are more secrets in files here than haft looks at; values from the rest are not hidden.
     did: nothing
     ");
 }

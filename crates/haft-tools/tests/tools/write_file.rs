@@ -30,7 +30,7 @@ async fn a_file_that_was_not_read_is_not_overwritten() {
     let scene = scene().file("a.txt", "mine\n");
     snapshot!(scene.told("write_file", json!({ "path": "a.txt", "content": "x" })).await, @r#"
     failed at line_up (not_read): a.txt was not read in this session.
-    next: call "read_file" to look at a.txt, then send this call again
+    next: call "read_file" to look at a.txt (what a command printed does not count), then send this call again
     did: nothing
     "#);
     scene.assert_untouched();
@@ -87,7 +87,7 @@ async fn write_mode_says_what_happens_to_a_file_that_exists() {
     "#);
     snapshot!(scene.told("write_file", mode("overwrite-if-read")).await, @r#"
     failed at line_up (not_read): a.txt was not read in this session.
-    next: call "read_file" to look at a.txt, then send this call again
+    next: call "read_file" to look at a.txt (what a command printed does not count), then send this call again
     did: nothing
     "#);
     snapshot!(scene.told("write_file", mode("overwrite")).await, @"
@@ -171,7 +171,7 @@ async fn what_was_not_looked_at_is_never_the_same() {
     let arguments = |mode: &str| json!({ "path": "large", "content": "", "write_mode": mode });
     snapshot!(scene.told("write_file", arguments("overwrite-if-read")).await, @r#"
     failed at line_up (not_read): large was not read in this session.
-    next: call "read_file" to look at large, then send this call again, or give write_mode "overwrite"
+    next: call "read_file" to look at large (what a command printed does not count), then send this call again, or give write_mode "overwrite"
     did: nothing
     "#);
     snapshot!(scene.told("write_file", arguments("overwrite")).await, @"

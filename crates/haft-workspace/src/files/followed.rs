@@ -32,6 +32,16 @@ const MOST_PLACES: usize = 2_000;
 #[derive(Debug, Default)]
 pub(super) struct Followed {
     places: Vec<FollowedPlace>,
+    git_secrets: Vec<GitSecret>,
+}
+
+/// A password or a token in the settings of git.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GitSecret {
+    /// The key of the setting, in small letters.
+    pub key: String,
+    /// The file, as an absolute path.
+    pub file: PathBuf,
 }
 
 /// One place to which a protected name leads.
@@ -57,6 +67,11 @@ impl Followed {
         }
         Repositories { root, followed: &mut followed, files: 0 }.look(&signs.repositories);
         followed
+    }
+
+    /// Returns the passwords and tokens in the settings of all repositories, and in those of the account.
+    pub(super) fn into_git_secrets(self) -> Vec<GitSecret> {
+        self.git_secrets
     }
 
     /// Adds what a path leads to inside, and every link on the way.

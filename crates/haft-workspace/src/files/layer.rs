@@ -247,8 +247,8 @@ impl Layers {
             roots.push(GroundRoot { path, folder, layer: None, read_only, shown: None });
         }
         let mut hidden = self.root.off_limits().to_vec();
-        hidden.push(self.on_disk.clone());
-        hidden.extend(folder.as_ref().map(|folder| folder.path().to_owned()));
+        // Also the layers of others. A list that is the same for all commands lets them share what they see of the system.
+        hidden.extend([self.on_disk.clone(), memory::folder()]);
         let layers = self.clone();
         let (since, covers) = (Vec::new(), Vec::new());
         Ok(LayeredGround { layers, roots, hidden, uncovered: None, folder, since, covers, keeps: Keeps::All })
@@ -300,6 +300,11 @@ impl Ground for LayeredGround {
 
     fn layers(&self) -> Vec<PathBuf> {
         vec![self.layers.on_disk.clone(), memory::folder()]
+    }
+
+    fn place(&self) -> Option<PathBuf> {
+        let place = self.layers.on_disk.with_file_name("places");
+        private_folder(&place).ok().map(|()| place)
     }
 
     fn settle<'a>(self: Box<Self>, permit: &'a Permit, how: Settle) -> BoxFuture<'a, Result<Settled, ToolError>> {

@@ -254,6 +254,9 @@ pub(crate) fn leads_to(folder: &Path, name: &str) -> io::Result<Option<PathBuf>>
     Ok(real.strip_prefix(resolve(folder)?).ok().map(Path::to_owned))
 }
 
+/// How often the kernel is asked that is unsure. Even beside a process that does nothing but rename, few are needed.
+const MOST_TRIES: usize = 1_000;
+
 pub(crate) fn open_beneath(
     folder: BorrowedFd<'_>,
     path: impl rustix::path::Arg + Copy,
@@ -262,11 +265,19 @@ pub(crate) fn open_beneath(
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     // A descriptor that only names a file cannot block, and the kernel refuses the flags that say so.
     let no_waiting = if flags.contains(OFlags::PATH) { OFlags::empty() } else { OFlags::NONBLOCK | OFlags::NOCTTY };
-    let flags = flags | OFlags::CLOEXEC | no_waiting;
-    // The kernel answers EAGAIN when a rename elsewhere made the walk unsure; it is asked again.
-    for _ in 0..64 {
+    open_within(folder, path, (flags | OFlags::CLOEXEC | no_waiting, resolve))
+}
+
+/// Opens a path as these flags say. The kernel answers EAGAIN when a rename or a mount anywhere on the system made a walk
+/// with `..` unsure; it is asked again.
+pub(crate) fn open_within(
+    folder: BorrowedFd<'_>,
+    path: impl rustix::path::Arg + Copy,
+    (flags, resolve): (OFlags, ResolveFlags),
+) -> Result<OwnedFd, Errno> {
+    for _ in 0..MOST_TRIES {
         match rustix::fs::openat2(folder, path, flags, Mode::empty(), resolve) {
-            Err(Errno::AGAIN) => {}
+            Err(Errno::AGAIN | Errno::INTR) => {}
             answer => return answer,
         }
     }

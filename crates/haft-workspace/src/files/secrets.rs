@@ -1,9 +1,11 @@
 //! Finds the files of the workspace that are secret by their names.
 //!
 //! Those that changed since the last look are read. A folder is read again only when its stamp changed, and a file likewise: a second look costs one call to the kernel
-//! for each folder. Folders that package managers and compilers fill are passed by; what is in them is not the user's.
+//! for each folder. Of folders that package managers and compilers fill, the nearest are read (`built`).
 //!
 //! Not here: which texts in them are secret, and hiding those (`haft-runtime`).
+
+mod built;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::OsStr;
@@ -23,6 +25,7 @@ use tokio_util::sync::CancellationToken;
 use super::copy;
 use super::facts::{stamp, stamp_of};
 use super::folder::{Names, is_made_up, stat_name};
+use super::git_stores::GitStores;
 use super::locate::locate;
 use super::names::{Letters, NameGlobs};
 use super::open::Root;
@@ -30,6 +33,7 @@ use super::walk::{Walk, WalkOptions};
 use crate::history::earlier_secrets::earlier_secrets;
 use crate::history::git_index;
 use crate::state::journal::Journal;
+use built::BuiltFolders;
 
 /// Most folders that are looked at.
 const MOST_FOLDERS: usize = 50_000;
@@ -51,6 +55,10 @@ struct Known {
     folders: HashMap<PathBuf, Folder>,
     files: HashMap<PathBuf, Stamp>,
     names: Names,
+    git: GitStores,
+    built: BuiltFolders,
+    /// Secret files in folders that programs fill, as the last look found them.
+    built_secrets: Vec<PathBuf>,
     /// The journal, which knows of earlier.
     journal: Option<Journal>,
     /// Where an earlier process found secret files; nothing before the journal was asked.
@@ -64,6 +72,10 @@ struct Folder {
     folders: Vec<PathBuf>,
     secrets: Vec<PathBuf>,
     has_git: bool,
+    /// Whether it looks like git's own folder.
+    is_bare: bool,
+    /// Folders that programs fill: those in it, or itself.
+    built: Vec<PathBuf>,
     /// Links whose names are protected, or give protected names their meaning.
     links: Vec<PathBuf>,
 }
@@ -86,18 +98,28 @@ impl SecretFiles {
     /// Looks again.
     pub(super) fn look(&self, root: &Root, breadth: Breadth) -> SecretLook {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut look = SecretLook { changed: Vec::new(), repositories: Vec::new(), is_whole: true };
-        let breadth = known.remember(root, breadth, &mut look);
-        let mut found = Vec::new();
+        let mut look = SecretLook { changed: Vec::new(), stores: Vec::new(), is_whole: true };
+        let mut repositories = Vec::new();
+        let breadth = known.remember(root, breadth, (&mut look, &mut repositories));
+        let (mut found, mut built) = (Vec::new(), Vec::new());
         look.is_whole = known.walk(root, breadth, &mut |place, folder| {
-            if folder.has_git {
-                look.repositories.push(place.to_owned());
+            if folder.has_git || folder.is_bare {
+                repositories.push(root.path().join(place));
             }
             found.extend(folder.secrets);
+            built.extend(folder.built);
         });
+        if breadth == Breadth::Whole {
+            let Known { built: folders, built_secrets, .. } = &mut *known;
+            *built_secrets = folders.look(root, built);
+            found.extend(built_secrets.iter().cloned());
+        }
         for secret in &found {
             known.read(root, secret, &mut look);
         }
+        let (stores, settings) = known.git.look(&repositories);
+        look.stores = stores;
+        look.changed.extend(settings);
         if breadth == Breadth::Whole {
             known.note_places();
         }
@@ -220,7 +242,12 @@ fn met(root: &Root, folder: &Path, (hidden, wanted): (Hidden, &[PathBuf])) -> Op
 impl Known {
     /// Reads what earlier processes knew: secret files that were changed since, and those that they found deeper down. Where
     /// none has looked yet, everything is looked at.
-    fn remember(&mut self, root: &Root, breadth: Breadth, look: &mut SecretLook) -> Breadth {
+    fn remember(
+        &mut self,
+        root: &Root,
+        breadth: Breadth,
+        (look, repositories): (&mut SecretLook, &mut Vec<PathBuf>),
+    ) -> Breadth {
         let Some(journal) = &self.journal else { return breadth };
         let places = match self.remembered.take() {
             Some(places) => places,
@@ -235,15 +262,21 @@ impl Known {
         };
         if breadth == Breadth::FirstLevel {
             places.iter().filter(|place| secret_kind(place).is_some()).for_each(|place| self.read(root, place, look));
+            let git = places.iter().filter(|place| place.file_name().is_some_and(|name| name == ".git"));
+            repositories.extend(git.filter_map(|place| Some(root.path().join(place.parent()?))));
         }
         self.remembered = Some(places);
         breadth
     }
 
-    /// Leaves word for later processes of where secret files are.
+    /// Leaves word for later processes of where secret files and repositories are.
     fn note_places(&mut self) {
         let Some(journal) = &self.journal else { return };
         let mut places: Vec<PathBuf> = self.folders.values().flat_map(|folder| folder.secrets.clone()).collect();
+        places.extend(self.built_secrets.iter().cloned());
+        let is_repository = |folder: &Folder| folder.has_git || folder.is_bare;
+        let repositories = self.folders.iter().filter(|(_, folder)| is_repository(folder));
+        places.extend(repositories.map(|(place, _)| place.join(".git")));
         places.sort();
         let is_known =
             self.remembered.as_ref().is_some_and(|known| *known == places) && journal.secret_places().is_some();
@@ -284,7 +317,8 @@ impl Known {
         }
         let opened = root.open_place(place, OFlags::RDONLY | OFlags::DIRECTORY).ok()?;
         let (folders, secrets, links) = Default::default();
-        let mut folder = Folder { stamp, folders, secrets, has_git: false, links };
+        let mut folder = Folder { stamp, folders, secrets, has_git: false, is_bare: false, built: Vec::new(), links };
+        let mut parts_of_git = 0;
         let is_read = !is_made_up(&opened) && self.names.read(&opened).is_ok();
         // In some folders everything is secret, whatever its name.
         let is_all_secret = is_secret(&place.join("x"));
@@ -292,6 +326,7 @@ impl Known {
             let Some((name, kind)) = self.names.at(index).filter(|_| is_read) else { break };
             if is_mark_of_generated(name) {
                 (folder.folders, folder.secrets, folder.links) = Default::default();
+                folder.built = vec![place.to_owned()];
                 break;
             }
             let kind = match kind {
@@ -301,6 +336,7 @@ impl Known {
                 kind => kind,
             };
             folder.has_git |= name == b".git";
+            parts_of_git += usize::from([&b"HEAD"[..], b"objects", b"refs"].contains(&name));
             if kind == FileType::Symlink {
                 let link = place.join(OsStr::from_bytes(name));
                 folder.links.extend((protected(&link).is_some() || may_hold_guarded(&link)).then_some(link));
@@ -310,6 +346,7 @@ impl Known {
                 FileType::Directory if !is_passed_by(name) => {
                     folder.folders.push(place.join(OsStr::from_bytes(name)));
                 }
+                FileType::Directory if name != b".git" => folder.built.push(place.join(OsStr::from_bytes(name))),
                 FileType::Symlink if !is_candidate() && leads_to_secret(root, &place.join(OsStr::from_bytes(name))) => {
                     folder.secrets.push(place.join(OsStr::from_bytes(name)));
                 }
@@ -320,6 +357,7 @@ impl Known {
                 _ => {}
             }
         }
+        folder.is_bare = parts_of_git == 3;
         self.folders.insert(place.to_owned(), folder.clone());
         Some(folder)
     }
@@ -456,6 +494,23 @@ mod tests {
         scene.write(".venv/lib/cacert.pem", "V");
         scene.write(".git/x.pem", "G");
         scene.write(".bash_history", "git status");
+        // What is in them is read, because a call may copy it out. It is nothing that anything asks about.
+        let read =
+            [found(".venv/lib/cacert.pem", "V"), found("node_modules/p/key.pem", "P"), found("target/.env", "T=1")];
+        assert_eq!(scene.look(Breadth::Whole), read);
+        assert_eq!(scene.files.names(&scene.root), Vec::<PathBuf>::new());
+    }
+
+    #[test]
+    fn of_folders_that_programs_fill_only_the_nearest_are_looked_at() {
+        let scene = Scene::new();
+        scene.write("node_modules/a/b/c/.env", "A=1");
+        scene.write("node_modules/a/b/c/d/.env", "B=2");
+        for number in 0..2_001 {
+            scene.write(&format!("node_modules/many/{number}.js"), "");
+        }
+        scene.write("node_modules/many/.env", "C=3");
+        assert_eq!(scene.look(Breadth::Whole), [found("node_modules/a/b/c/.env", "A=1")]);
         assert_eq!(scene.look(Breadth::Whole), []);
     }
 

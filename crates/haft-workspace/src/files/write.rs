@@ -159,7 +159,7 @@ impl Write {
         match not_done {
             NotDone::Stopped => stopped(),
             NotDone::Stale(place) => stale(&target_of(&place)),
-            NotDone::Journal(error) => not_journalled(error),
+            NotDone::Journal(error) => not_journalled(&error),
             NotDone::System(place, error) => not_written(error, &target_of(&place), self),
             NotDone::Plants { place, repository } => plants_repository(&target_of(&place), &repository),
             NotDone::Standing(standing) => stands(&standing),
@@ -236,7 +236,7 @@ fn the_root() -> ToolError {
     .by_rule("the root stays")
 }
 
-pub(super) fn not_journalled(error: io::Error) -> ToolError {
+pub(super) fn not_journalled(error: &io::Error) -> ToolError {
     let what = format!("The content to replace could not be kept for undo ({error}), so nothing was changed.");
     let next = match error.kind() {
         io::ErrorKind::ResourceBusy => {
@@ -245,7 +245,8 @@ pub(super) fn not_journalled(error: io::Error) -> ToolError {
         io::ErrorKind::StorageFull => Next::AskUser("ask the user to free some space".into()),
         _ => Next::AskUser("ask the user to look at haft's state folder: \"haft doctor\" names it".into()),
     };
-    ToolError::new(ErrorKind::Io, what, next).caused_by(error)
+    // The words of the error are in ours already.
+    ToolError::new(ErrorKind::Io, what, next)
 }
 
 /// The error for a change that failed and could not be taken back either.

@@ -6,8 +6,8 @@
 //! Versions 2, 3 and 4 are read, with names of contents by SHA-1 and SHA-256. A split index is not understood.
 
 use std::collections::HashMap;
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use super::git::object_store::to_hex;
@@ -43,6 +43,21 @@ pub(crate) fn contents(index: &[u8]) -> Option<HashMap<PathBuf, Vec<u8>>> {
     let index = [20, 32].into_iter().find_map(|hash| Index::read(index, hash))?;
     let entry = |entry: Entry<'_>| (PathBuf::from(OsString::from_vec(entry.path)), entry.content.to_vec());
     Some(index.entries.into_iter().map(entry).collect())
+}
+
+/// Returns the paths of some files in an index, in all stages, with the names of their contents.
+pub(crate) fn objects(index: &[u8], is_wanted: &dyn Fn(&Path) -> bool) -> Vec<(PathBuf, String)> {
+    let of_length = |hash: usize| {
+        let mut found = Vec::new();
+        let take = &mut |entry: Entry<'_>, path: &[u8]| {
+            let path = Path::new(OsStr::from_bytes(path));
+            if is_wanted(path) {
+                found.push((path.to_owned(), to_hex(entry.content)));
+            }
+        };
+        scan(index, hash, take).map(|_| found)
+    };
+    [20, 32].into_iter().find_map(of_length).unwrap_or_default()
 }
 
 /// Returns the names of all objects that an index names; nothing when it is not understood.

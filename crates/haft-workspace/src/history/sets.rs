@@ -33,6 +33,8 @@ pub struct ChangeSet {
     pub command: Option<String>,
     /// What was done, where no command was run.
     pub description: Option<String>,
+    /// The hosts that the command reached.
+    pub hosts: Vec<String>,
     /// Whether it is a change, or takes others back.
     pub kind: Kind,
     /// What it changed.
@@ -426,6 +428,7 @@ impl Sets {
             agent: intent.by.agent.clone(),
             command: intent.by.command.clone(),
             description: intent.by.description.clone(),
+            hosts: intent.by.hosts.clone(),
             kind: self.kind(number),
             files: files.collect(),
             undone: self.undone(number),

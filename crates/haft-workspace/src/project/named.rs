@@ -13,6 +13,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
 use super::{FOLDER, Fingerprint};
+use crate::files::open::open_within;
 use crate::state::trust::Trusted;
 
 /// Most different words of a text that is trusted.
@@ -72,6 +73,9 @@ pub(super) fn hashes(root: BorrowedFd<'_>, own: &str, text: &str) -> Result<Fing
             Err(Errno::XDEV) if is_file(root, &path) => {
                 return Err(format!("it names {path}, which leads out of the workspace"));
             }
+            Err(Errno::AGAIN) => {
+                return Err(format!("it names {path}, and what that leads to changes all the time; trust it again"));
+            }
             // No file of the workspace, or none that anybody could run.
             Err(_) => {}
         }
@@ -101,7 +105,7 @@ pub fn scripts_named(text: &str, folder: &Path) -> Vec<PathBuf> {
 pub(super) fn open(root: BorrowedFd<'_>, path: &str) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
-    rustix::fs::openat2(root, path, flags, Mode::empty(), resolve)
+    open_within(root, path, (flags, resolve))
 }
 
 /// Says whether a path leads to a file, wherever. Links to folders elsewhere are common, and nobody runs a folder.
@@ -178,4 +182,38 @@ pub(super) fn words(text: &str) -> BTreeSet<&str> {
     let ends = text.split(|c| !is_part(c)).flat_map(|word| word.split([':', ',']));
     let quoted = text.lines().flat_map(|line| line.split(['"', '\'']));
     bare.chain(ends).chain(quoted.map(str::trim)).filter(|word| !word.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn a_file_behind_a_link_is_found_while_others_rename_their_files() {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        std::fs::create_dir_all(folder.path().join("ws/scripts/deep")).expect("a folder can be made");
+        std::fs::write(folder.path().join("ws/real.sh"), "echo\n").expect("a file can be written");
+        let link = folder.path().join("ws/scripts/deep/run.sh");
+        std::os::unix::fs::symlink("../../scripts/../scripts/deep/../../real.sh", link).expect("a link can be made");
+        let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
+        let root = rustix::fs::open(folder.path().join("ws"), flags, Mode::empty()).expect("it is there");
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            for number in 0..2 {
+                let (is_over, one) = (&is_over, folder.path().join(format!("{number}")));
+                scope.spawn(move || {
+                    std::fs::write(&one, "").expect("a file can be written");
+                    let other = one.with_extension("renamed");
+                    while !is_over.load(Ordering::Relaxed) {
+                        std::fs::rename(&one, &other).and_then(|()| std::fs::rename(&other, &one)).expect("ours");
+                    }
+                });
+            }
+            let missed = (0..200_000).filter(|_| open(root.as_fd(), "scripts/deep/run.sh").is_err()).count();
+            is_over.store(true, Ordering::Relaxed);
+            assert_eq!(missed, 0);
+        });
+    }
 }

@@ -63,6 +63,7 @@ impl WorkspaceUsage {
                 StateKind::Trees => {
                     self.tree_folders().iter().map(|folder| tree::bytes_of(folder, wanted.before)).sum()
                 }
+                StateKind::ToolCaches => self.old_tools(wanted).iter().map(|tool| bytes_below(tool)).sum(),
                 StateKind::Caches | StateKind::Spills | StateKind::Sessions => {
                     let files = files_below(&kind.folder(&self.folder));
                     let old = files.iter().filter(|(_, facts)| wanted.is_old(facts.modified()));
@@ -105,6 +106,9 @@ impl WorkspaceUsage {
         if wanted.has(StateKind::Sessions) {
             self.free_sessions(wanted)?;
         }
+        if wanted.has(StateKind::ToolCaches) {
+            self.old_tools(wanted).iter().try_for_each(|tool| remove_tool(tool))?;
+        }
         if wanted.has(StateKind::Trees) {
             self.tree_folders().iter().for_each(|folder| tree::remove_from_folder(folder, wanted.before));
         }
@@ -122,6 +126,15 @@ impl WorkspaceUsage {
         let mut folders = self.trees_in_workspace();
         folders.push(StateKind::Trees.folder(&self.folder));
         folders
+    }
+
+    /// Returns the folders of tools that no session has used since, and what is left of removed ones.
+    fn old_tools(&self, wanted: &Selection) -> Vec<PathBuf> {
+        let tools = std::fs::read_dir(StateKind::ToolCaches.folder(&self.folder)).into_iter().flatten().flatten();
+        let is_old = |tool: &std::fs::DirEntry| {
+            tool.metadata().is_ok_and(|facts| facts.is_dir() && wanted.is_old(facts.modified()))
+        };
+        tools.filter(is_old).map(|tool| tool.path()).collect()
     }
 
     fn free_journal(&self, writing: Writing<'_>, wanted: &Selection) -> io::Result<()> {
@@ -168,6 +181,19 @@ fn remove_whole(folder: &Path) -> io::Result<()> {
     let hidden = folder.with_file_name(format!("{REMOVED}{}", uuid::Uuid::now_v7().simple()));
     std::fs::rename(folder, &hidden)?;
     drop(ScratchFolder::taken_over(&hidden));
+    Ok(())
+}
+
+fn bytes_below(folder: &Path) -> u64 {
+    files_below(folder).iter().map(|(_, facts)| taken(facts)).sum()
+}
+
+/// Removes what a tool has downloaded, unless a session has it in use: sessions hold a lock on it.
+fn remove_tool(folder: &Path) -> io::Result<()> {
+    let opened = std::fs::File::open(folder)?;
+    if flock(&opened, FlockOperation::NonBlockingLockExclusive).is_ok() {
+        remove_whole(folder)?;
+    }
     Ok(())
 }
 

@@ -28,6 +28,8 @@ pub enum StateKind {
     Spills,
     /// Conversations of agents.
     Sessions,
+    /// What tools have downloaded.
+    ToolCaches,
     /// Layers of commands, at work or left behind by a haft that was killed.
     Layers,
     /// Small files with what haft remembers.
@@ -35,23 +37,25 @@ pub enum StateKind {
 }
 
 /// Where each kind is in a state folder. What is in none of these is [`StateKind::Other`].
-const KINDS: [(StateKind, &str, &str); 6] = [
+const KINDS: [(StateKind, &str, &str); 7] = [
     (StateKind::Journal, "journal", "journal"),
     (StateKind::Trees, "trees", "trees"),
     (StateKind::Caches, "caches", "cache"),
     (StateKind::Spills, "spills", "spill"),
     (StateKind::Sessions, "sessions", "sessions"),
+    (StateKind::ToolCaches, "tools", "tool-caches"),
     (StateKind::Layers, "layers", "layers"),
 ];
 
 impl StateKind {
     /// All kinds, in the order in which they are shown.
-    pub const ALL: [StateKind; 7] = [
+    pub const ALL: [StateKind; 8] = [
         StateKind::Journal,
         StateKind::Trees,
         StateKind::Caches,
         StateKind::Spills,
         StateKind::Sessions,
+        StateKind::ToolCaches,
         StateKind::Layers,
         StateKind::Other,
     ];

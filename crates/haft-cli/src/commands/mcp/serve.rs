@@ -20,7 +20,7 @@ use crate::exit::Exit;
 use crate::screen;
 
 /// What the user can do where a client cannot ask anybody.
-const HOW: &str = "do without it, or ask the user to start the server with --yes, to use a client that can ask \
+const HOW: &str = "do without it, or ask the user to start the server with --yes (with --yes=all where undo cannot take it back), to use a client that can ask \
                    (elicitation), or to call the tool alone at a terminal: haft call TOOL …";
 
 /// After this long what was needed only to start is not needed any more.

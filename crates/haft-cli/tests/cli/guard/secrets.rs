@@ -107,6 +107,106 @@ fn commands_that_leave_them_out_are_not_asked_about() {
 }
 
 #[test]
+fn a_search_that_takes_in_what_is_ignored_is_asked_about() {
+    let place = place();
+    std::fs::remove_dir_all(place.path("ws/conf")).expect("it is there");
+    for command in [
+        "rg -g .env API",
+        "rg -g '*' API",
+        "rg --iglob '.ENV' API",
+        "rg --type-add 'x:.env' -tx API",
+        "rg -nuu API",
+        "rg -n. --no-ignore API",
+        "rg --no-ignore-files --hidden API .",
+        "ag -U --hidden API",
+        "ack API",
+    ] {
+        let (decision, reason) = place.guarded("Bash", &json!({ "command": command }));
+        assert_ne!(decision, "allow", "{command}: {reason}");
+    }
+    for command in ["rg API", "rg -g '*.rs' API", "rg -t rust API", "rg -g '!.env' API", "ag API src"] {
+        let (decision, reason) = place.guarded("Bash", &json!({ "command": command }));
+        assert_eq!(decision, "allow", "{command}: {reason}");
+    }
+}
+
+/// Settings of git that hold a password or a token.
+const GIT_SECRETS: &[&str] = &[
+    "[remote \"origin\"]\n\turl = https://me:canary-4f9d27ab@x.example/a.git\n",
+    "[remote \"origin\"]\n\tpushurl = https://ghp_canary4f9d27abcanary4f9d27ab@x.example/a.git\n",
+    "[http]\n\textraheader = AUTHORIZATION: basic canary-4f9d27ab\n",
+    "[http \"https://x.example/\"]\n\textraHeader = AUTHORIZATION: bearer canary-4f9d27ab\n",
+    "[sendemail]\n\tsmtpPass = canary-4f9d27ab\n",
+    "[url \"https://me:canary-4f9d27ab@x.example/\"]\n\tinsteadOf = https://x.example/\n",
+    "[include]\n\tpath = more\n",
+];
+
+#[test]
+fn commands_that_show_settings_of_git_are_asked_about_where_these_hold_a_token() {
+    const SHOWN: &[&str] = &[
+        "git remote -v",
+        "git -C . remote --verbose",
+        "git remote get-url origin",
+        "git config -l",
+        "git config --list --show-origin",
+        "git config list",
+        "git config --get remote.origin.url",
+        "git config --get-regexp '^remote'",
+        "git config --get-regexp '.*'",
+        "git var -l",
+        "cat .git/config",
+        "grep -n url .git/config",
+        "head .git/conf*",
+        "grep -r url .git",
+        "grep -rn url .",
+        "rg --hidden url",
+    ];
+    const OTHERS: &[&str] = &[
+        "git remote",
+        "git config --get user.name",
+        "git config user.email",
+        "git status",
+        "git log --oneline -3",
+        "git branch -vv",
+        "rg url",
+        "cat .git/HEAD",
+        "ls .git",
+    ];
+    for settings in GIT_SECRETS {
+        let place = Place::new();
+        place.put("ws/.git/HEAD", "ref: refs/heads/main\n");
+        place.put("ws/.git/more", GIT_SECRETS[0]);
+        place.put("ws/.git/config", settings);
+        place.put("ws/src/lib.rs", "");
+        // What is included lies in another file.
+        let is_included = settings.contains("[include]");
+        for command in SHOWN.iter().filter(|command| !is_included || !command.contains(".git/")) {
+            let (decision, reason) = place.guarded("Bash", &json!({ "command": command }));
+            assert_ne!(decision, "allow", "{settings}: {command}: {reason}");
+            assert!(!reason.contains("canary"), "{reason}");
+        }
+        for command in OTHERS {
+            let (decision, reason) = place.guarded("Bash", &json!({ "command": command }));
+            assert_eq!(decision, "allow", "{settings}: {command}: {reason}");
+        }
+    }
+}
+
+#[test]
+fn settings_of_git_without_a_token_are_shown_without_a_question() {
+    let place = Place::new();
+    place.put("ws/.git/HEAD", "ref: refs/heads/main\n");
+    let plain = "[remote \"origin\"]\n\turl = git@x.example:a.git\n\tpushurl = https://me@x.example/a.git\n";
+    place.put("ws/.git/config", plain);
+    for command in
+        ["git remote -v", "git config --list", "git config --get remote.origin.url", "cat .git/config", "grep -r url ."]
+    {
+        let (decision, reason) = place.guarded("Bash", &json!({ "command": command }));
+        assert_eq!(decision, "allow", "{command}: {reason}");
+    }
+}
+
+#[test]
 fn a_search_of_an_agent_finds_what_git_does_not_ignore() {
     let place = place();
     let ask = |input| place.guarded("Grep", &input).0;
@@ -215,6 +315,8 @@ fn commands_of_git_that_show_names_and_messages_alone_are_not_asked_about() {
         "git status -uall",
         "git branch -vv",
         "git add src/lib.rs",
+        "git rev-list --all --objects",
+        "git rev-list --count HEAD",
     ] {
         let (decision, reason) = place.guarded("Bash", &json!({ "command": command }));
         assert_eq!(decision, "allow", "{command}: {reason}");
@@ -266,5 +368,46 @@ fn a_folder_that_a_pattern_finds_is_read_by_programs_that_enter_folders() {
     for command in ["grep API *", "cat *", "head -n 1 *", "wc -l *", "ls *", "ls | xargs cat"] {
         let (decision, reason) = place.guarded("Bash", &json!({ "command": command }));
         assert_eq!(decision, "allow", "{command}: {reason}");
+    }
+}
+
+#[test]
+fn a_star_finds_no_hidden_names_unless_something_says_so() {
+    let place = Place::new();
+    place.put("ws/.env", "API_KEY=canary-4f9d27ab\n");
+    place.put("ws/src/lib.rs", "");
+    place.put("ws/a.txt", "");
+    for command in ["cat *", "cat ./*", "head *", "head -n 1 -- *", "grep foo *", "grep -n 'foo bar' *", "cat * && ls"]
+    {
+        let (decision, reason) = place.guarded("Bash", &json!({ "command": command }));
+        assert_eq!(decision, "allow", "{command}: {reason}");
+    }
+    for command in [
+        "cat .*",
+        "cat * .*",
+        "grep -r foo .",
+        "shopt -s dotglob; cat *",
+        "shopt -s dotglob\ncat *",
+        "bash -O dotglob -c 'cat *'",
+        "GLOBIGNORE=x; cat *",
+        "find . -type f -exec cat {} +",
+        "cat ./*; find . -type f -exec cat {} +",
+        "fd -H . -x cat",
+        "x=$(cat a.txt); cat \"./$x\"",
+        "cat ./*; ls -A | xargs cat",
+    ] {
+        let (decision, reason) = place.guarded("Bash", &json!({ "command": command }));
+        assert_ne!(decision, "allow", "{command}: {reason}");
+    }
+}
+
+#[test]
+fn a_program_that_is_asked_for_its_help_does_not_read_the_folder() {
+    let place = Place::new();
+    place.put("ws/.env", "API_KEY=canary-4f9d27ab\n");
+    for command in ["python3 -m http.server --help", "gcc -B. --version"] {
+        let (decision, reason) = place.guarded("Bash", &json!({ "command": command }));
+        assert_eq!(decision, "ask", "{command}: {reason}");
+        assert!(!reason.contains("along with the rest"), "{command}: {reason}");
     }
 }

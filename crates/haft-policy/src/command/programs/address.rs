@@ -5,7 +5,7 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use haft_contract::effect::Danger;
+use haft_contract::effect::{Danger, Host};
 
 use super::super::act::{Act, Deed, Inner, Reading};
 use super::super::value::Value;
@@ -108,17 +108,17 @@ pub(crate) fn of_socat(word: &Value) -> Reading {
         "file" | "open" | "gopen" if !rest.prefix().contains(",") => one(Act::Path(Deed::Read, bare)),
         "file" | "open" | "gopen" | "create" | "creat" | "pipe" | "fifo" => one(Act::Path(Deed::Replace, bare)),
         "stdio" | "fd" | "stdin" | "stdout" => Reading::default(),
-        listens if listens.contains("listen") => one(Act::Publish("let other machines connect".to_owned())),
+        listens if listens.contains("listen") => one(Act::Serve("let other machines connect".to_owned())),
         _ => of_host(&bare),
     }
 }
 
+/// What is sent to a server on this machine, in words.
+pub(crate) const SENT_HERE: &str = "send data to a server on this machine";
+
 /// Returns whether a host is the machine itself.
 pub(crate) fn is_here(word: &Value) -> bool {
-    word.known().is_some_and(|text| {
-        let name = bare(text);
-        name == "localhost" || name == "::1" || number(&name).is_some_and(|address| address >> 24 == 127)
-    })
+    word.known().is_some_and(|text| Host(normal(&bare(text))).is_here())
 }
 
 fn host(text: &str) -> Reading {

@@ -7,7 +7,7 @@ use super::super::act::{Act, Deed, Reading};
 use super::super::value::Value;
 
 /// Words that print the environment, of jq and of yq.
-const ENVIRONMENT: &[&str] = &["env", "$ENV", "strenv", "envsubst"];
+const ENVIRONMENT: &[&str] = &["env", "$ENV", "ENV", "$__loc__", "__loc__", "strenv", "envsubst"];
 /// Words that load a module, whose name is the next string.
 const MODULES: &[&str] = &["import", "include", "modulemeta", "get_search_list"];
 

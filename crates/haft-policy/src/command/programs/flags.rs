@@ -10,7 +10,7 @@ use std::path::Path;
 use haft_contract::guarded::is_secret;
 
 use super::super::patterns;
-use super::super::value::{Piece, Value};
+use super::super::value::Value;
 use super::row::{Row, Takes, Unnamed};
 
 /// How words begin that are more than a name to many programs: options, and files with further words.
@@ -124,7 +124,7 @@ impl<'a> Teller<'a> {
 
     /// Takes a word as an operand, and returns whether flags may still come.
     fn operand(&mut self, word: &Value) -> bool {
-        if word.pieces().first() == Some(&Piece::Unknown) {
+        if word.begins_with_gap() {
             self.doubt_a_flag();
         }
         self.given.operands.push(word.clone());

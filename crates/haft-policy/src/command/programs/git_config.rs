@@ -4,7 +4,7 @@
 //! (`git config key value`) is planted: it runs later, in somebody's own hands.
 
 use haft_contract::effect::Danger;
-use haft_contract::guarded::GitSetting;
+use haft_contract::guarded::{GitSetting, is_secret_git_setting};
 
 use super::super::act::{Act, Deed, Inner, Reading};
 use super::super::patterns;
@@ -127,6 +127,11 @@ impl Setting {
                 let is_none = matches!(value.known(), Some("/dev/null" | ""));
                 return if is_none { Setting::Plain } else { Setting::RunPath(value.clone()) };
             }
+            // A name alone is that of a host.
+            Some(GitSetting::ProgramByPath) if value.known().is_some() && !value.prefix().starts_with(['/', '~']) => {
+                return Setting::Plain;
+            }
+            Some(GitSetting::ProgramByPath) => return Setting::RunPath(value.clone()),
             Some(GitSetting::Program) | None => {}
         }
         if is_one(TURNS) {
@@ -302,6 +307,10 @@ impl Config {
             acts.push(Act::Unknown("which files it reads is in another file".to_owned()));
         }
         if self.reads || only_a_key {
+            let keys = self.operands.iter().filter_map(Value::known);
+            if let Some(key) = keys.into_iter().find(|key| is_secret_git_setting(key)) {
+                acts.push(Act::Danger(Danger::Secret, format!("print a password or token: {key}")));
+            }
             acts.extend(self.file.map(|file| Act::Path(Deed::Read, file)));
             return Reading { acts, ..Reading::default() };
         }

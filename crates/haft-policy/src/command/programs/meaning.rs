@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use haft_contract::effect::Danger;
+use haft_contract::effect::{Danger, Host};
 
 use super::super::act::{Act, Deed, Flow, Inner, Language, LocalCode, Reading};
 use super::super::value::{Piece, Value};
@@ -144,6 +144,12 @@ impl Draft {
         let acts = &mut self.reading.acts;
         if acts.iter().any(|act| matches!(act, Act::Connect(Some(_)) | Act::ConnectElsewhere)) {
             acts.retain(|act| *act != Act::Connect(None));
+        }
+        let mut hosts = acts.iter().filter(|act| act.connects()).peekable();
+        let is_here = |act: &Act| matches!(act, Act::Connect(Some(host)) if Host(host.clone()).is_here());
+        if hosts.peek().is_some() && hosts.all(is_here) {
+            let sent = |act: &&mut Act| matches!(act, Act::Publish(_));
+            acts.iter_mut().filter(sent).for_each(|act| *act = Act::SendHere(address::SENT_HERE.to_owned()));
         }
         let Some(folder) = self.folder else { return self.reading };
         for act in acts.iter_mut().filter(|act| !self.fixed.contains(act)) {
@@ -337,7 +343,7 @@ fn printed(code: &Value) -> Inner {
 
 /// Returns a path as seen from outside of the folder that it is relative to.
 pub(crate) fn below(folder: &Value, path: &Value) -> Value {
-    if path.prefix().starts_with('/') || path.pieces().first() == Some(&Piece::Unknown) {
+    if path.prefix().starts_with('/') || path.begins_with_gap() {
         return path.clone();
     }
     if path.known() == Some(".") {

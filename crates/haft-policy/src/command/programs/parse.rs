@@ -123,6 +123,7 @@ fn does(text: &'static str) -> Result<Act, String> {
         "connect" if rest == "elsewhere" => Ok(Act::ConnectElsewhere),
         "connect" => Ok(Act::Connect(None)),
         "publish" => words().map(Act::Publish),
+        "serve" => words().map(Act::Serve),
         "code" => words().map(Act::Code),
         "settings" => words().map(Act::Settings),
         "shell" => words().map(Act::ShellState),

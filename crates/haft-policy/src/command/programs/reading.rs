@@ -12,12 +12,27 @@ use super::row::{Condition, Fact, Operands, Output, Row, Says, Takes};
 use super::table::Table;
 
 /// Reads the words of a program, without its name, by its row.
-pub(crate) fn read_row(table: &Table, row: &Row, words: &[Value]) -> Reading {
-    read_row_below(table, (None, row), words)
+pub(crate) fn read_row(table: &Table, (name, row): (&str, &Row), words: &[Value]) -> Reading {
+    read_row_below(table, (None, Named { name, row }), words)
+}
+
+/// A row, and by which of its names it was found: the subcommands of programs that share a row are not the same.
+#[derive(Clone, Copy)]
+struct Named<'a> {
+    name: &'a str,
+    row: &'a Row,
+}
+
+impl Named<'_> {
+    /// Returns the names whose subcommands are meant: its own, or all where it is only another name of a program.
+    fn parents(&self, table: &Table) -> Vec<&str> {
+        if table.has_subcommands(self.name) { vec![self.name] } else { self.row.names.clone() }
+    }
 }
 
 /// Reads the words of a program, or of a subcommand, whose flags may be those of the program.
-fn read_row_below(table: &Table, (parent, row): (Option<&Row>, &Row), words: &[Value]) -> Reading {
+fn read_row_below(table: &Table, (parent, named): (Option<&Row>, Named<'_>), words: &[Value]) -> Reading {
+    let row = named.row;
     let mut draft = Draft::default();
     row.chosen.iter().for_each(|chosen| draft.act(Act::LocalCode(chosen.clone(), Value::text("."))));
     if row.is_usage(words) {
@@ -32,7 +47,7 @@ fn read_row_below(table: &Table, (parent, row): (Option<&Row>, &Row), words: &[V
     reader.values(&mut draft);
     if let (true, Some((subcommand, rest))) = (row.traits.subcommands, given.operands.split_first()) {
         reader.does(&mut draft, Whole::No);
-        draft.add(read_subcommand(table, row, (subcommand, rest)));
+        draft.add(read_subcommand(table, named, (subcommand, rest)));
         add_small_doubts(&mut draft, parent, &given);
         return draft.finish();
     }
@@ -58,22 +73,23 @@ fn add_small_doubts(draft: &mut Draft, parent: Option<&Row>, given: &Given) {
     doubts.for_each(|(_, doubt)| draft.act(Act::Unknown(doubt.clone())));
 }
 
-fn read_subcommand(table: &Table, row: &Row, (subcommand, rest): (&Value, &[Value])) -> Reading {
+fn read_subcommand(table: &Table, named: Named<'_>, (subcommand, rest): (&Value, &[Value])) -> Reading {
+    let row = named.row;
     let unknown = |why: String| Reading { acts: vec![Act::Unknown(why)], ..Reading::default() };
     let Some(word) = subcommand.known() else {
         return unknown(format!("the subcommand of {} is known only when it runs", row.shown()));
     };
-    for parent in &row.names {
+    for parent in named.parents(table) {
         let name = format!("{parent}+{word}");
         // `gh gist create` has a row beside that of `gh gist`.
         let next = rest.first().and_then(Value::known).map(|next| format!("{name}+{next}"));
-        if let Some(Ok(found)) = next.and_then(|name| table.row(&name)) {
-            return read_part(table, (row, found), &rest[1..]);
+        if let Some((next, Ok(found))) = next.as_deref().and_then(|name| Some((name, table.row(name)?))) {
+            return read_part(table, (row, Named { name: next, row: found }), &rest[1..]);
         }
         match table.row(&name) {
             Some(Ok(found)) => {
                 let special = super::special::read_subcommand(&name, rest).filter(|_| !row.is_usage_of_part(rest));
-                return special.unwrap_or_else(|| read_part(table, (row, found), rest));
+                return special.unwrap_or_else(|| read_part(table, (row, Named { name: &name, row: found }), rest));
             }
             Some(Err(fault)) => return unknown(fault.to_string()),
             None => {}
@@ -83,7 +99,7 @@ fn read_subcommand(table: &Table, row: &Row, (subcommand, rest): (&Value, &[Valu
     Reading { suspected: rest.to_vec(), ..unknown(what) }
 }
 
-fn read_part(table: &Table, (parent, row): (&Row, &Row), words: &[Value]) -> Reading {
+fn read_part(table: &Table, (parent, named): (&Row, Named<'_>), words: &[Value]) -> Reading {
     // The flags that ask for help are the same for all subcommands, also for those of subcommands.
     let of_all = parent.names.first().and_then(|name| name.split('+').next()).and_then(|name| table.row(name));
     let asks_for_help = of_all.is_some_and(|of_all| of_all.is_ok_and(|of_all| of_all.is_usage_of_part(words)));
@@ -91,8 +107,8 @@ fn read_part(table: &Table, (parent, row): (&Row, &Row), words: &[Value]) -> Rea
         return Reading::default();
     }
     let mut draft = Draft::default();
-    draft.add(read_row_below(table, (Some(parent), row), words));
-    add_options_of_parent(&mut draft, (parent, row), words);
+    draft.add(read_row_below(table, (Some(parent), named), words));
+    add_options_of_parent(&mut draft, (parent, named.row), words);
     draft.finish()
 }
 
@@ -105,8 +121,12 @@ fn add_options_of_parent(draft: &mut Draft, (parent, row): (&Row, &Row), words: 
             break;
         }
         let name = shown.split('=').next().unwrap_or_default();
-        let is_of_parent =
-            name.starts_with("--") && parent.flags.get(name) == Some(&Takes::Value) && !row.flags.contains_key(name);
+        // Programs let one abbreviate.
+        let begins = |(flag, takes): (&&str, &Takes)| *takes == Takes::Value && flag.starts_with(name);
+        let is_of_parent = name.len() > 4
+            && name.starts_with("--")
+            && parent.flags.iter().any(begins)
+            && !row.flags.keys().any(|flag| flag.starts_with(name));
         if is_of_parent {
             let value = words.get(index + 1).filter(|_| !shown.contains('='));
             options.extend([Some(word), value].into_iter().flatten().cloned());

@@ -5,7 +5,7 @@
 //!
 //! Not here: what is in a row (`row`), what is done with it (`reading`).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::{LazyLock, OnceLock};
 
@@ -14,6 +14,8 @@ use super::row::Row;
 /// The rows of all files by the names of their programs.
 pub(crate) struct Table {
     names: HashMap<&'static str, usize>,
+    /// The programs whose subcommands have rows.
+    parents: HashSet<&'static str>,
     places: Vec<Place>,
     doubled: Vec<Fault>,
 }
@@ -67,7 +69,8 @@ impl Table {
     pub(crate) fn new(files: &[(&'static str, &'static str)]) -> Self {
         // Rows have short lines and few names each; growing step by step would cost more than the rest.
         let size = files.iter().map(|(_, text)| text.len()).sum::<usize>() / 64;
-        let mut table = Self { names: HashMap::with_capacity(size), places: Vec::new(), doubled: Vec::new() };
+        let (names, parents) = (HashMap::with_capacity(size), HashSet::new());
+        let mut table = Self { names, parents, places: Vec::new(), doubled: Vec::new() };
         for (file, text) in files {
             table.note(file, text);
         }
@@ -92,6 +95,7 @@ impl Table {
     fn add(&mut self, file: &'static str, line: usize, text: &'static str) {
         let at = self.places.len();
         for name in text.lines().next().unwrap_or_default().split_whitespace() {
+            self.parents.extend(name.rsplit_once('+').map(|(parent, _)| parent));
             if *self.names.entry(name).or_insert(at) != at {
                 self.doubled.push(Fault { file, line, what: format!("\"{name}\" has a row already") });
             }
@@ -107,6 +111,11 @@ impl Table {
     /// Returns whether there is a row.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.names.contains_key(name)
+    }
+
+    /// Returns whether a program, or a subcommand, has rows of its own for its subcommands.
+    pub(crate) fn has_subcommands(&self, name: &str) -> bool {
+        self.parents.contains(name)
     }
 
     /// Returns the names of all programs, without subcommands.

@@ -67,6 +67,7 @@ fn told_act(act: &Act) -> String {
 fn told_inner(inner: &Inner) -> String {
     match inner {
         Inner::Words(words) => format!("runs [{}]", all(words)),
+        Inner::WordsIn(folder, words) => format!("runs [{}] in {}", all(words), folder.shown()),
         Inner::WordsAndInput(words) => format!("runs [{}] and its input", all(words)),
         Inner::WordsAroundInput(words, mark) => format!("runs [{}] with its input for {mark}", all(words)),
         Inner::Script(script, parameters) => format!("sh [{}] ({})", script.shown(), all(parameters)),

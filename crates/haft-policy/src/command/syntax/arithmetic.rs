@@ -22,7 +22,7 @@ impl Reader<'_> {
     /// Reads `((…))`; nothing where it is a subshell.
     pub(super) fn arithmetic_command(&mut self) -> Read<Option<Node>> {
         match self.arithmetic_end()? {
-            Some(end) => Ok(Some(Node::Test(self.arithmetic_words(end)?))),
+            Some(end) => Ok(Some(Node::Arithmetic(self.arithmetic_words(end)?))),
             None => Ok(None),
         }
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::reader::{Pass, Read, Reader, Trouble};
 use super::word::{Frame, plain_text};
-use super::{Assignment, Item, Link, Node, Operation, Parameter, Quoting, Script, Stage, Word, WordPart};
+use super::{Assignment, Item, Link, Node, Parameter, Quoting, Script, Stage, Word, WordPart};
 
 /// What may stand between the words of `[[ … ]]`, the longest first.
 const TEST_OPERATORS: &[&str] = &["&&", "||", "(", ")", "<", ">"];
@@ -196,7 +196,7 @@ impl Reader<'_> {
             self.at = start;
         }
         let assigned = is_named.then(|| descriptors_in(name, self.span(start..self.at)));
-        let item = Item { link: Link::Always, stages: vec![self.stage()?], in_background: true };
+        let item = Item { link: Link::Always, stages: vec![self.stage()?], is_negated: false, in_background: true };
         Ok(Node::Group(Script { items: assigned.into_iter().chain([item]).collect() }))
     }
 
@@ -242,10 +242,11 @@ impl Reader<'_> {
 /// `coproc NAME …` assigns the numbers of its descriptors to the name.
 fn descriptors_in(name: String, span: Range<usize>) -> Item {
     // Nobody knows them, as nobody knows `$_`.
-    let unknown = Parameter { name: "_".to_owned(), operation: Operation::Plain };
+    let unknown = Parameter::plain("_");
     let parts = vec![WordPart::Parameter(unknown, Quoting::Quoted)];
     let values = vec![Word { parts, span: span.clone() }];
     let assignment = Assignment { name, index: None, is_added: false, is_array: false, values };
     let node = Node::Simple(vec![assignment], Vec::new());
-    Item { link: Link::Always, stages: vec![Stage { node, redirects: Vec::new(), span }], in_background: false }
+    let stages = vec![Stage { node, redirects: Vec::new(), span }];
+    Item { link: Link::Always, stages, is_negated: false, in_background: false }
 }

@@ -31,7 +31,7 @@ fn whole(reader: &mut Reader<'_>) -> Script {
         };
         let node = Node::Opaque(why.to_owned());
         let stage = Stage { node, redirects: Vec::new(), span: reader.span(item..end) };
-        items.push(Item { link: Link::Always, stages: vec![stage], in_background: false });
+        items.push(Item { link: Link::Always, stages: vec![stage], is_negated: false, in_background: false });
         reader.at = end;
         skip_openers(reader);
     }
@@ -123,8 +123,8 @@ impl Reader<'_> {
                 Link::And | Link::Or => Err(Trouble("nothing follows && or ||")),
             };
         }
-        let stages = self.pipe()?;
-        list.items.push(Item { link: list.link, stages, in_background: false });
+        let (stages, is_negated) = self.pipe()?;
+        list.items.push(Item { link: list.link, stages, is_negated, in_background: false });
         self.skip_blanks();
         list.link = Link::Always;
         match self.peek() {
@@ -154,23 +154,24 @@ impl Reader<'_> {
         self.is_at(";;") || self.is_at(";&")
     }
 
-    fn pipe(&mut self) -> Read<Vec<Stage>> {
+    /// Reads a pipe, and whether it is negated.
+    fn pipe(&mut self) -> Read<(Vec<Stage>, bool)> {
         let start = self.at;
-        let is_prefixed = self.skip_prefixes();
-        if is_prefixed && (self.is_at_closer() || matches!(self.peek(), Some(b'\n' | b';' | b'&' | b'|'))) {
+        let is_negated = self.skip_prefixes();
+        if self.at != start && (self.is_at_closer() || matches!(self.peek(), Some(b'\n' | b';' | b'&' | b'|'))) {
             let node = Node::Simple(Vec::new(), Vec::new());
-            return Ok(vec![Stage { node, redirects: Vec::new(), span: self.span(start..self.at) }]);
+            return Ok((vec![Stage { node, redirects: Vec::new(), span: self.span(start..self.at) }], is_negated));
         }
         let mut stages = vec![self.stage()?];
         loop {
             self.skip_blanks();
             if self.is_at("||") {
-                return Ok(stages);
+                return Ok((stages, is_negated));
             }
             if self.take("|&") {
                 stages.last_mut().into_iter().for_each(|stage| stage.redirects.push(errors_too()));
             } else if !self.take("|") {
-                return Ok(stages);
+                return Ok((stages, is_negated));
             }
             self.skip_lines()?;
             self.skip_prefixes();
@@ -178,9 +179,9 @@ impl Reader<'_> {
         }
     }
 
-    /// Goes behind `!` and `time`, which change nothing of what is run.
+    /// Goes behind `!` and `time`, and returns whether the result is negated.
     fn skip_prefixes(&mut self) -> bool {
-        let start = self.at;
+        let mut is_negated = false;
         loop {
             self.skip_blanks();
             if self.take_keyword("time") {
@@ -188,8 +189,10 @@ impl Reader<'_> {
                 let _ = self.take_keyword("-p");
                 self.skip_blanks();
                 let _ = self.take_keyword("--");
-            } else if !self.take_keyword("!") {
-                return self.at != start;
+            } else if self.take_keyword("!") {
+                is_negated = !is_negated;
+            } else {
+                return is_negated;
             }
         }
     }

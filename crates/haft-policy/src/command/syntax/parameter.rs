@@ -35,28 +35,29 @@ impl Reader<'_> {
             let name = self.parameter_name();
             let index = self.index()?;
             if !name.is_empty() && self.peek() == Some(b'}') {
-                return Ok(Parameter { name, operation: with_index(Operation::Length, index) });
+                return Ok(with_index(name, Operation::Length, index));
             }
         }
         self.at = start;
         if self.take("!") {
             let name = self.parameter_name();
             if !name.is_empty() && self.peek() == Some(b'}') {
-                return Ok(Parameter { name, operation: Operation::Indirect });
+                return Ok(Parameter { name, index: None, operation: Operation::Indirect });
             }
             if !name.is_empty() {
                 let operation = self.indirect(quoting)?;
-                return Ok(Parameter { name, operation });
+                return Ok(Parameter { name, index: None, operation });
             }
         }
         self.at = start;
         let name = self.parameter_name();
         if name.is_empty() {
-            return Ok(Parameter { name, operation: Operation::Strange(vec![self.rest(quoting)?]) });
+            let operation = Operation::Strange(vec![self.rest(quoting)?]);
+            return Ok(Parameter { name, index: None, operation });
         }
         let index = self.index()?;
         let operation = self.operation(quoting, &index)?;
-        Ok(Parameter { name, operation: with_index(operation, index) })
+        Ok(with_index(name, operation, index))
     }
 
     /// Reads what stands behind `${!name`.
@@ -193,25 +194,9 @@ fn of_index(index: &Word) -> Operation {
     if is_every(index) { Operation::Elements } else { Operation::Element(index.clone()) }
 }
 
-/// Keeps an index that runs something.
-fn with_index(operation: Operation, index: Option<Word>) -> Operation {
-    let Some(index) = index.filter(|index| plain_text(&index.parts).is_none()) else { return operation };
-    match operation {
-        Operation::Default(word) | Operation::Assigned(word) | Operation::Alternative(word) => {
-            Operation::Strange(vec![index, word])
-        }
-        Operation::Edited(_, mut words) | Operation::Strange(mut words) => {
-            words.push(index);
-            Operation::Strange(words)
-        }
-        Operation::Element(index) => Operation::Element(index),
-        Operation::Plain
-        | Operation::Required
-        | Operation::Slice(..)
-        | Operation::Length
-        | Operation::Elements
-        | Operation::Keys
-        | Operation::Indirect
-        | Operation::Prompt => Operation::Strange(vec![index]),
-    }
+/// Keeps an index, with which bash computes whatever is done with the value.
+fn with_index(name: String, operation: Operation, index: Option<Word>) -> Parameter {
+    let says_index = matches!(operation, Operation::Element(_));
+    let index = index.filter(|index| !says_index && !is_every(index));
+    Parameter { name, index, operation }
 }

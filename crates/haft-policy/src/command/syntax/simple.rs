@@ -98,13 +98,18 @@ impl Reader<'_> {
 
     /// Reads the parts of a word; `name=(…)` is one word, as `declare` takes it.
     fn argument_parts(&mut self) -> Read<Vec<WordPart>> {
+        let start = self.at;
         let mut parts = self.parts(&Frame::WORD)?;
-        let is_array = matches!(parts.as_slice(), [WordPart::Text(text, Quoting::Bare)] if text.ends_with('='));
+        if ends_in_qualifier(&parts, self.slice(start..self.at)) {
+            parts.push(WordPart::Opaque("zsh may run code that stands in parentheses behind a pattern".to_owned()));
+        }
+        let is_name = |text: &str| text.len() > 1 && text.ends_with('=');
+        let is_array = matches!(parts.as_slice(), [WordPart::Text(text, Quoting::Bare)] if is_name(text));
         if is_array && self.peek() == Some(b'(') {
-            let text = |text: &str| WordPart::Text(text.to_owned(), Quoting::Quoted);
+            let text = |text: &str| WordPart::Text(text.to_owned(), Quoting::Bare);
             parts.push(text("("));
             for (index, word) in self.array()?.into_iter().enumerate() {
-                parts.extend((index > 0).then(|| text(" ")));
+                parts.extend((index > 0).then(|| WordPart::Text(" ".to_owned(), Quoting::Quoted)));
                 parts.extend(word.parts);
             }
             parts.push(text(")"));
@@ -244,4 +249,15 @@ impl Reader<'_> {
 fn is_descriptor(text: &str) -> bool {
     let number = text.strip_suffix('-').unwrap_or(text);
     !text.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Returns whether a word ends in parentheses that zsh takes for a condition on the names that a pattern finds, as in
+/// `*(e:'code':)`. Names with a bar between them are alternatives in every shell.
+fn ends_in_qualifier(parts: &[WordPart], text: &str) -> bool {
+    let ends_in_group = matches!(parts.last(), Some(WordPart::Text(end, Quoting::Bare)) if end.ends_with(')'));
+    let group = ["*(", "?(", "+(", "@(", "!("].iter().filter_map(|open| text.find(open)).min();
+    let Some(group) = group.filter(|_| ends_in_group).and_then(|at| text.get(at + 2..text.len() - 1)) else {
+        return false;
+    };
+    !group.contains('|') || !group.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_./|*?-".contains(&byte))
 }

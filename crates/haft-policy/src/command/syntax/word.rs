@@ -4,7 +4,7 @@
 //! there: in a word, between double quotes, in `${…}`, in a here-document, in arithmetic.
 
 use super::reader::{Place, Read, Reader, Trouble};
-use super::{Direction, Operation, Parameter, Quoting, Script, WordPart};
+use super::{Direction, Parameter, Quoting, Script, WordPart};
 
 /// Where a text stops that is being read, and what quotes do in it.
 #[derive(Clone, Copy, Debug)]
@@ -217,7 +217,7 @@ impl Reader<'_> {
             self.at += 1;
             match self.short_parameter() {
                 Some(name) => {
-                    parts.push(WordPart::Parameter(Parameter { name, operation: Operation::Plain }, quoting));
+                    parts.push(WordPart::Parameter(Parameter::plain(&name), quoting));
                 }
                 None => parts.push_char('$', quoting),
             }

@@ -5,7 +5,7 @@
 //! is met.
 
 use super::super::act::Act;
-use super::super::syntax::{Operation, Parameter, Word, WordPart};
+use super::super::syntax::Parameter;
 use super::super::value::{Piece, Value};
 use super::Walk;
 use super::branching::changed_in;
@@ -43,6 +43,7 @@ const END: &str = "_haft_end";
 impl Walk<'_> {
     /// Runs what stands in names and numbers that a built-in takes.
     pub(super) fn evaluate_operands(&mut self, builtin: &str, operands: &[Value]) {
+        self.compute_operands(builtin, operands);
         if !EVALUATING.contains(&builtin) {
             return;
         }
@@ -50,17 +51,6 @@ impl Walk<'_> {
             self.evaluate(operand);
             let index = operand.known().and_then(|text| text.split_once('[')).map(|(_, index)| Value::text(index));
             index.iter().for_each(|index| self.evaluate_assignments(index));
-        }
-    }
-
-    /// Runs what stands in the values of variables that arithmetic names.
-    pub(super) fn evaluate_words(&mut self, words: &[Word]) {
-        let texts = words.iter().flat_map(|word| &word.parts).filter_map(|part| match part {
-            WordPart::Text(text, _) => Some(text.clone()),
-            _ => None,
-        });
-        for text in texts.collect::<Vec<String>>() {
-            self.evaluate(&Value::text(text.as_str()));
         }
     }
 
@@ -75,7 +65,9 @@ impl Walk<'_> {
 
     /// Tells the variables that a value assigns where arithmetic takes it for an expression: `x='PATH=1'; ((x))`.
     pub(super) fn evaluate_assignments(&mut self, value: &Value) {
-        let Some(text) = value.known() else { return };
+        let has_text = !value.has_unknown() && !value.may_be_several();
+        let Some(text) = has_text.then(|| value.shown().replace('…', "1")) else { return };
+        let text = text.as_str();
         let is_of_expression =
             |letter: char| letter.is_ascii_alphanumeric() || "_ +-*/%=()[]<>&|^!~?:,".contains(letter);
         // A path is no expression.
@@ -113,7 +105,7 @@ impl Walk<'_> {
             match name.known() {
                 Some("") => all.push(vec![Value::default()]),
                 Some(name) if is_name(name) => {
-                    let parameter = Parameter { name: name.to_owned(), operation: Operation::Plain };
+                    let parameter = Parameter::plain(name);
                     all.extend(self.parameter(&parameter));
                 }
                 _ => {

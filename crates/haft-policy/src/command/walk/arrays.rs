@@ -3,7 +3,6 @@
 //! Where every value of a list is known and stands at its number, the value at a known index is that one. Elsewhere it
 //! may be any of them.
 
-use super::super::act::Act;
 use super::super::syntax::{Quoting, Word, WordPart};
 use super::super::value::Value;
 use super::Walk;
@@ -85,12 +84,8 @@ impl Walk<'_> {
     /// have names.
     pub(super) fn index(&mut self, name: &str, index: &Word) -> Index {
         let values = self.unsplit(index);
-        for value in &values {
-            self.evaluate(value);
-            self.evaluate_assignments(value);
-        }
-        if values.iter().any(Value::has_unknown) && !self.shell.is_map(name) {
-            self.emit(Act::Unknown(format!("the index of {name} is known only when it runs")));
+        if !self.shell.is_associative(name) {
+            values.iter().for_each(|value| self.compute(value));
         }
         match values.as_slice() {
             [only] => Index::of(only.known().unwrap_or_default().trim_matches(['[', ']'])),
@@ -157,7 +152,7 @@ fn one_of(lists: Vec<Vec<Value>>) -> Assigned {
             once.push(list);
         }
     }
-    Assigned::any_list(if once.len() > MOST_LISTS { vec![vec![Value::unknown()]] } else { once })
+    Assigned::any_list(if once.len() > MOST_LISTS { vec![Value::any_words()] } else { once })
 }
 
 /// Takes `[index]=value` apart; the brackets stay with the index.

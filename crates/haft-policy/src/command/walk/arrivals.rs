@@ -229,7 +229,9 @@ impl Walk<'_> {
 
     /// Does what a text in a language says, which may be to run what it reads.
     pub(super) fn run_inline(&mut self, language: Language, text: &Value, input: Option<&Flow>) -> Flow {
-        let reading = languages::read(language, text);
+        // A star that finds no name is a star; the names that one finds are known only when it runs.
+        let is_text = !text.may_be_several() || (self.spelling.is_text && self.finds_nothing(text));
+        let reading = languages::read(language, &if is_text { text.clone() } else { text.without_names() });
         if reading.runs_input {
             self.run_what_is_read(input);
         }

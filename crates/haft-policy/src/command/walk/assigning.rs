@@ -38,6 +38,7 @@ impl Walk<'_> {
     pub(super) fn assign(&mut self, name: &str, assigned: Assigned, how: How) {
         let values = assigned.all_values();
         self.look_at_assigned(name, &values);
+        let assigned = self.computed(name, assigned, how);
         // Arithmetic takes the value for an expression, and a variable of numbers does so at once.
         values.iter().for_each(|value| self.evaluate_assignments(value));
         match how {
@@ -88,7 +89,7 @@ impl Walk<'_> {
             }
         }
         if once.len() > MOST_APPENDED {
-            once = vec![vec![Value::unknown()]];
+            once = vec![if is_array { Value::any_words() } else { vec![Value::unknown()] }];
         }
         let is_map = assigned.is_map() || self.shell.is_map(name);
         let all = if is_array { Assigned::any_list(once) } else { Assigned::any_of(once) };
@@ -185,6 +186,10 @@ impl Walk<'_> {
                         self.shell.exports_all = true;
                         self.emit(Act::ShellState("export variables to the programs that follow".to_owned()));
                     }
+                    self.shell.is_physical |= flag.contains('P') || option == Some("physical");
+                    if flag.contains('e') || option == Some("errexit") {
+                        self.shell.stops_on_failure = flag.starts_with('-');
+                    }
                     if flag.starts_with('-') && (flag.contains('k') || option == Some("keyword")) {
                         self.emit(Act::ShellState("read words of programs as variables".to_owned()));
                     }
@@ -195,6 +200,7 @@ impl Walk<'_> {
                 }
                 // It may be a flag and a word.
                 None if word.prefix().is_empty() => {
+                    self.emit(Act::Unknown("which options of the shell it sets is known only when it runs".to_owned()));
                     self.shell.parameters = None;
                     return;
                 }

@@ -1,6 +1,20 @@
 //! Patterns of file names in bare text: each becomes a gap.
 
+use super::super::syntax::{Quoting, WordPart};
 use super::super::value::Piece;
+
+/// Signs behind which a group in parentheses is a pattern, with `extglob`.
+const GROUPING: [char; 5] = ['?', '*', '+', '@', '!'];
+
+/// A part of a word, as patterns take it.
+pub(super) enum Part<'a> {
+    /// Bare text.
+    Text(&'a str),
+    /// A bracket expression or a group in which something is quoted or expanded: `.[e"x"]nv`.
+    Class(&'a [WordPart]),
+    /// Anything else.
+    Other(&'a WordPart),
+}
 
 /// Returns where the bracket expression ends that a text begins with: `[]x]`, `[!]]` and `[[:alpha:]]` hold a bracket.
 fn class_end(text: &str) -> Option<usize> {
@@ -21,22 +35,101 @@ fn class_end(text: &str) -> Option<usize> {
     None
 }
 
+/// Returns the parts of a word, in which brackets that begin in one part and end in another are whole.
+pub(super) fn whole(parts: &[WordPart]) -> Vec<Part<'_>> {
+    let mut all = Vec::new();
+    let mut at = 0;
+    let mut rest_of_part = 0;
+    while let Some(part) = parts.get(at) {
+        let WordPart::Text(text, Quoting::Bare) = part else {
+            all.push(Part::Other(part));
+            at += 1;
+            continue;
+        };
+        let text = &text[rest_of_part..];
+        rest_of_part = 0;
+        let closed = unclosed(text).and_then(|(open, close)| {
+            let closing = |(index, part): (usize, &WordPart)| match part {
+                WordPart::Text(text, Quoting::Bare) => text.find(close).map(|end| (at + 1 + index, end + 1)),
+                _ => None,
+            };
+            Some((open, parts[at + 1..].iter().enumerate().find_map(closing)?))
+        });
+        match closed {
+            Some((open, (last, end))) => {
+                all.push(Part::Text(&text[..open]));
+                all.push(Part::Class(&parts[at + 1..last]));
+                at = last;
+                rest_of_part = end;
+            }
+            None => {
+                all.push(Part::Text(text));
+                at += 1;
+            }
+        }
+    }
+    all
+}
+
+/// Returns where a bracket or a group begins that a text does not close, and what would close it.
+fn unclosed(text: &str) -> Option<(usize, char)> {
+    let mut at = 0;
+    while let Some(found) = text[at..].find(['[', '(']).map(|found| at + found) {
+        let is_group = text[found..].starts_with('(');
+        let end = if is_group { group_end(&text[found..]) } else { class_end(&text[found..]) };
+        match end {
+            Some(end) => at = found + end + 1,
+            None if !is_group => return Some((found, ']')),
+            None if text[..found].ends_with(GROUPING) => return Some((found - 1, ')')),
+            None => at = found + 1,
+        }
+    }
+    None
+}
+
+/// Returns where the group ends that a text begins with.
+fn group_end(text: &str) -> Option<usize> {
+    let mut open = 0_usize;
+    for (at, letter) in text.char_indices() {
+        match letter {
+            '(' => open += 1,
+            ')' if open == 1 => return Some(at),
+            ')' => open -= 1,
+            _ => {}
+        }
+    }
+    None
+}
+
 /// Returns bare text as pieces, in which patterns are gaps.
 pub(super) fn pieces(text: &str) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut rest = text;
-    while let Some(at) = rest.find(['*', '?', '[']) {
-        let is_class = rest[at..].starts_with('[');
-        let class_end = class_end(&rest[at..]).filter(|_| is_class);
-        if is_class && class_end.is_none() {
-            pieces.push(Piece::Text(rest[..=at].to_owned()));
-            rest = &rest[at + 1..];
-            continue;
+    let mut literal = String::new();
+    while let Some(at) = rest.find(['*', '?', '[', '+', '@', '!']) {
+        let from = &rest[at..];
+        let length = match from.strip_prefix(GROUPING).filter(|group| group.starts_with('(')).and_then(group_end) {
+            Some(end) => Some(end + 2),
+            None if from.starts_with(['*', '?']) => Some(1),
+            None if from.starts_with('[') => class_end(from).map(|end| end + 1),
+            None => None,
+        };
+        literal.push_str(&rest[..at]);
+        match length {
+            Some(length) => {
+                pieces.push(Piece::Text(std::mem::take(&mut literal)));
+                // A group may say the dot of a hidden name.
+                let is_hidden = from[1..length].starts_with('(') && from[..length].contains('.');
+                pieces.push(if is_hidden { Piece::Unknown } else { Piece::Glob });
+                rest = &from[length..];
+            }
+            None => {
+                literal.push_str(&from[..1]);
+                rest = &from[1..];
+            }
         }
-        pieces.push(Piece::Text(rest[..at].to_owned()));
-        pieces.push(Piece::Glob);
-        rest = &rest[at + class_end.unwrap_or(0) + 1..];
     }
-    pieces.push(Piece::Text(rest.to_owned()));
+    literal.push_str(rest);
+    pieces.push(Piece::Text(literal));
     pieces
 }

@@ -13,6 +13,8 @@ use super::{Walk, beyond_limit, pipes};
 
 /// How often a loop is walked before what it changes is taken for unknown.
 const MOST_ROUNDS: usize = 6;
+/// How many rounds of a loop may each change a further variable.
+const MOST_CHANGES: usize = 100;
 /// How many variables are copied for the work of one command.
 const COPIED_AT_ONCE: usize = 8;
 
@@ -32,10 +34,12 @@ impl Walk<'_> {
     pub(super) fn apart<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
         let before = self.shell.clone();
         let jumps = std::mem::take(&mut self.jumps);
+        let loops = std::mem::take(&mut self.loops);
         let result = walk(self);
         self.count_copies();
         self.shell = before;
         self.jumps = jumps;
+        self.loops = loops;
         result
     }
 
@@ -98,7 +102,9 @@ impl Walk<'_> {
     /// Walks through a function: what it returns from is its end too.
     pub(super) fn returning<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
         let outer = (self.jumps.round.take(), self.jumps.function.take());
+        let loops = std::mem::take(&mut self.loops);
         let result = walk(self);
+        self.loops = loops;
         if let Some(returned) = self.jumps.function.take() {
             self.or(returned);
         }
@@ -132,12 +138,15 @@ impl Walk<'_> {
     /// Walks through a loop until nothing changes any more.
     pub(super) fn repeated(&mut self, scripts: &[&Script], input: Option<&Flow>) -> Flow {
         let outer = self.jumps.round.take();
+        self.loops += 1;
         let first = self.shell.clone();
         let mut flow = Flow::Unknown;
-        for round in 0..=MOST_ROUNDS {
-            if round == MOST_ROUNDS {
-                self.shell.blur(&first);
+        for round in 0.. {
+            if round > MOST_CHANGES {
+                self.emit(super::beyond_limit("repeat more changes than are looked at"));
+                break;
             }
+            let blurred = (round >= MOST_ROUNDS).then(|| self.shell.blur(&first));
             let before = self.shell.clone();
             for script in scripts {
                 flow = self.perhaps(|walk| walk.script(script, input));
@@ -146,11 +155,13 @@ impl Walk<'_> {
                 let fit = self.shell.join(&left);
                 self.within(fit);
             }
-            if self.shell.is_like(&before) {
+            let is_covered = blurred.is_some_and(|blurred| self.shell.is_covered(&first, &blurred));
+            if is_covered || self.shell.is_like(&before) {
                 break;
             }
         }
         self.jumps.round = outer;
+        self.loops -= 1;
         if matches!(flow, Flow::Text(_)) { Flow::Unknown } else { flow }
     }
 
@@ -168,7 +179,8 @@ impl Walk<'_> {
         let is_sure = |value: &Value| !value.has_unknown() && !value.pieces().contains(&Piece::Number);
         let is_there = |list: &Vec<Value>| list.iter().any(is_sure);
         let surely_runs = lists.iter().any(|word| !word.is_empty() && word.iter().all(is_there));
-        let values: Vec<Value> = lists.into_iter().flatten().flatten().collect();
+        let mut values: Vec<Value> = lists.into_iter().flatten().flatten().collect();
+        values.dedup();
         let values = if values.is_empty() { vec![Value::default()] } else { values };
         let walk_all = |walk: &mut Self| {
             // A reference stands for each of the names in turn.
@@ -183,12 +195,8 @@ impl Walk<'_> {
 
     /// `(( x = 1 ))` and its kin: which number a variable is then is not computed.
     pub(super) fn calculate(&mut self, words: &[Word]) {
-        self.touch(words);
-        for part in words.iter().flat_map(|word| &word.parts) {
-            if let WordPart::Text(text, _) = part {
-                self.calculate_text(text);
-            }
-        }
+        self.compute_words(words);
+        self.calculate_in_word(words);
     }
 
     /// Notes that what an expression assigns is a number then.
@@ -198,7 +206,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Notes what a number in a word assigns, `$((x=1))`. The old values may be meant as well.
+    /// Notes what a number in a word assigns, `$((x=1))`. The old values may be meant as well: behind `0 &&`, or where the
+    /// expression has a mistake, nothing is assigned.
     pub(super) fn calculate_in_word(&mut self, words: &[Word]) {
         let texts = words.iter().flat_map(|word| &word.parts).filter_map(|part| match part {
             WordPart::Text(text, _) if !changed_in(text).is_empty() => Some(text.clone()),

@@ -7,6 +7,7 @@ use super::super::value::{Piece, Value};
 use super::super::{printing, syntax};
 use super::carry::Caller;
 use super::declaring::DECLARING;
+use super::options::Told;
 use super::variable::Assigned;
 use super::{Walk, pipes};
 
@@ -44,7 +45,6 @@ const PLAIN_OPTIONS: &[&str] = &[
     "extglob",
     "lastpipe",
     "inherit_errexit",
-    "nocaseglob",
     "checkwinsize",
     "-s",
     "-u",
@@ -59,6 +59,7 @@ impl Walk<'_> {
         let rest = &words[1..];
         self.evaluate_operands(name, rest);
         self.look_at_variables(name, rest);
+        self.doubt_options(name, rest);
         match name {
             "echo" => return Some(pipes::one_of(printing::echoed_somewhere(rest).into_iter())),
             "printf" => return Some(self.printf(rest)),
@@ -84,7 +85,9 @@ impl Walk<'_> {
             "unset" => self.unset_names(rest),
             "set" => self.set_options(rest),
             "shift" => self.shift(rest),
-            "let" => rest.iter().filter_map(Value::known).for_each(|text| self.calculate_text(text)),
+            "let" => self.perhaps(|walk| {
+                rest.iter().filter_map(Value::known).for_each(|text| walk.calculate_text(text));
+            }),
             "break" | "continue" | "return" | "exit" => self.jump(name, rest),
             "eval" => return Some(self.run_text(&joined(rest), input)),
             "source" | "." => self.source(rest, input),
@@ -98,11 +101,11 @@ impl Walk<'_> {
             "umask" | "ulimit" | "unalias" | "enable" | "bind" | "complete" | "compopt" | "fc" => {
                 self.emit(Act::ShellState(format!("change the shell by \"{name}\"")));
             }
-            "shopt" if rest.iter().all(|word| word.known().is_some_and(|word| PLAIN_OPTIONS.contains(&word))) => {}
-            "shopt" => {
-                self.shell.finds_hidden |= rest.iter().any(|word| word.known() == Some("dotglob"));
-                self.emit(Act::ShellState("change how the shell reads commands".to_owned()));
+            "shopt" => self.set_shell_options(rest.iter()),
+            "jobs" if Told::of(name, rest).options.iter().any(|(letter, _)| *letter == 'x') => {
+                return Some(self.run(&rest[Told::of(name, rest).count..], input));
             }
+            "jobs" if rest.len() == 1 && rest[0].known() == Some("-p") => return Some(Flow::Text(Value::number())),
             "hash" if names_program(rest) => self.find_elsewhere(rest),
             "hash" => {}
             "coproc" => return Some(self.apart(|walk| walk.run(rest, input))),
@@ -111,6 +114,16 @@ impl Walk<'_> {
         }
         let is_silent = SILENT.contains(&name) || rest.iter().any(|word| word.prefix().contains('='));
         Some(if is_silent { Flow::Text(Value::default()) } else { Flow::Unknown })
+    }
+
+    /// Sets options as `shopt` does, and `bash -O`.
+    pub(super) fn set_shell_options<'v>(&mut self, options: impl Iterator<Item = &'v Value> + Clone) {
+        self.shell.finds_hidden |= options.clone().any(|word| word.known() == Some("dotglob"));
+        self.shell.finds_deep |= options.clone().any(|word| word.known() == Some("globstar"));
+        let is_plain = |word: &Value| word.known().is_some_and(|word| PLAIN_OPTIONS.contains(&word));
+        if !options.clone().all(is_plain) {
+            self.emit(Act::ShellState("change how the shell reads commands".to_owned()));
+        }
     }
 
     /// `getopts LETTERS NAME` and `wait -p NAME` set a variable beside what they are for.
@@ -263,7 +276,7 @@ fn only_shows(words: &[Value]) -> bool {
 
 /// `hash -p FILE NAME`: another program runs by that name.
 fn names_program(words: &[Value]) -> bool {
-    words.iter().any(|word| word.prefix().starts_with("-p") || word.pieces().first() == Some(&Piece::Unknown))
+    words.iter().any(|word| word.prefix().starts_with("-p") || word.begins_with_gap())
 }
 
 /// What `type -P` and its kin print.

@@ -10,7 +10,7 @@ use super::super::value::{Origin, Piece, Value};
 use super::super::{STARTS_INTERPRETER, languages, programs, syntax};
 use super::state::{Function, Shell};
 use super::variable::Assigned;
-use super::{Danger, Does, Walk, awk_program, pipes};
+use super::{Danger, Does, Walk, awk_program, outputs, pipes};
 
 /// The names of the variables that stand for a gap, and for a number, in a text that is read as a script.
 const GAP: &str = "_haft_gap";
@@ -118,6 +118,11 @@ impl Walk<'_> {
         if let Some(flow) = self.builtin(known, words, input) {
             return flow;
         }
+        if matches!(known.rsplit('/').next(), Some("bash" | "sh" | "rbash")) {
+            let options =
+                words.windows(2).filter(|pair| matches!(pair[0].known(), Some("-O" | "+O"))).map(|pair| &pair[1]);
+            self.set_shell_options(options);
+        }
         let named = self.with_names_like_flags(words);
         let words = named.as_deref().unwrap_or(words);
         let linking = self.words_of_link(known, words);
@@ -149,6 +154,7 @@ impl Walk<'_> {
                 self.link(words);
                 self.arrive_as_copy(&operands);
             }
+            "mkdir" => self.note_made(words),
             "mv" | "install" => self.arrive_as_copy(&operands),
             "git" | "curl" | "wget" | "wget2" | "aria2c" | "axel" | "hg" | "svn" | "gh" | "glab" | "sftp" => {
                 self.download(name, &operands, words)
@@ -208,7 +214,7 @@ impl Walk<'_> {
         }
     }
 
-    fn printed(&self, reading: &Reading, input: Option<&Flow>) -> Flow {
+    fn printed(&mut self, reading: &Reading, input: Option<&Flow>) -> Flow {
         let files: Vec<&Value> = reading
             .acts
             .iter()
@@ -220,6 +226,7 @@ impl Walk<'_> {
         // Where no file is named, some read what comes in, and only otherwise the folder that they are in.
         let reads_input = files.is_empty() || input.is_some() && files.iter().all(|path| path.known() == Some("."));
         match &reading.output {
+            _ if files.is_empty() && self.takes_away_from_numbers(input) => input.cloned().unwrap_or_default(),
             Flow::Passed if reads_input => {
                 let input = input.cloned().unwrap_or_else(|| Flow::Text(Value::default()));
                 // Others cut, sort or change what goes through them.
@@ -244,11 +251,29 @@ impl Walk<'_> {
             && pipes::texts(input).is_some_and(|texts| texts.iter().all(is_line))
     }
 
+    /// Numbers of which something is taken away are numbers.
+    fn takes_away_from_numbers(&self, input: Option<&Flow>) -> bool {
+        let takes_away = match self.words.first().map(String::as_str) {
+            Some("tr") => self.words.get(1).is_some_and(|flag| flag == "-d") && self.words.len() == 3,
+            Some("head" | "tail" | "sort" | "uniq" | "cut") => !self.words.iter().any(|word| word.starts_with("--")),
+            _ => false,
+        };
+        takes_away && matches!(input, Some(Flow::Text(text)) if outputs::is_numbers(text))
+    }
+
     pub(super) fn inner(&mut self, inner: Inner, input: Option<&Flow>) -> Option<Flow> {
         match inner {
             Inner::Words(words) => Some(self.run_handed_on(&words, input)),
+            Inner::WordsIn(folder, words) => Some(self.apart(|walk| {
+                let folders = walk.folders_through(&folder);
+                walk.shell.move_to(folders);
+                walk.run_handed_on(&words, input)
+            })),
             Inner::WordsAndInput(mut words) => {
-                words.extend(words_of(input));
+                let given = words_of(input);
+                // A text has as many words as it has; a name is one.
+                let is_open = !matches!(input, Some(Flow::Paths(_))) && given.iter().any(Value::has_unknown);
+                words.extend(given.into_iter().chain(is_open.then(Value::unknown)));
                 Some(self.run_handed_on(&words, None))
             }
             Inner::WordsAroundInput(words, mark) => {
@@ -263,7 +288,7 @@ impl Walk<'_> {
                 None
             }
             Inner::Folder(folder) => {
-                let folders = self.shell.folders.iter().map(|before| before.changed(&folder)).collect();
+                let folders = self.folders_through(&folder);
                 self.shell.move_to(folders);
                 None
             }
@@ -385,6 +410,13 @@ fn as_script(text: &Value) -> (String, bool) {
     (text.pieces().iter().map(piece).collect(), text.has_unknown() || text.may_be_several())
 }
 
+/// Returns the text that `mapfile -C` runs: an index and a line stand behind it.
+pub(super) fn called_back(callback: &Value) -> Value {
+    let mut text = callback.clone();
+    text.push(Piece::Text(format!(" ${{{NUMBER}}} \"${{{GAP}}}\"")));
+    text
+}
+
 /// Puts a value in the place of a mark.
 fn replaced(word: &Value, mark: &str, value: &Value) -> Value {
     let mut result = Value::default();
@@ -408,11 +440,25 @@ fn words_of(input: Option<&Flow>) -> Vec<Value> {
     match input {
         Some(Flow::Text(text)) => split_at_blanks(text),
         Some(Flow::OneOf(texts)) => texts.iter().flat_map(split_at_blanks).collect(),
-        Some(Flow::Paths(paths)) => paths.clone(),
+        // `xargs` splits a name that has blanks in it.
+        Some(Flow::Paths(paths)) => paths.iter().cloned().chain(paths.iter().flat_map(parts_of_name)).collect(),
         Some(Flow::Downloaded) => vec![pipes::foreign(Origin::Network)],
         Some(Flow::Decoded) => vec![pipes::foreign(Origin::Decoded)],
         Some(_) | None => vec![Value::unknown()],
     }
+}
+
+/// Returns the words in a name that is known and has blanks or quotes in it.
+pub(super) fn parts_of_name(name: &Value) -> Vec<Value> {
+    let Some(text) =
+        name.known().filter(|text| text.contains(|letter: char| letter.is_whitespace() || "'\"\\".contains(letter)))
+    else {
+        return Vec::new();
+    };
+    let is_end = |letter: char| letter.is_whitespace() || "'\"\\".contains(letter);
+    let unquoted = text.replace(['\'', '"', '\\'], "");
+    let words = unquoted.split_whitespace().chain(text.split(is_end)).filter(|word| !word.is_empty());
+    words.map(Value::text).collect()
 }
 
 pub(super) fn split_at_blanks(text: &Value) -> Vec<Value> {

@@ -43,7 +43,7 @@ impl OwnCalls<'_> {
             }
             Node::For(_, _, body) | Node::CountingFor(_, body) => self.in_script(body, depth),
             Node::Case(_, arms) => arms.iter().for_each(|(_, script)| self.in_script(script, depth)),
-            Node::Function(..) | Node::Test(_) | Node::Opaque(_) => {}
+            Node::Function(..) | Node::Test(_) | Node::Arithmetic(_) | Node::Opaque(_) => {}
         }
     }
 }

@@ -27,6 +27,17 @@ pub(super) fn is_assignment(word: &Word) -> bool {
     name.is_some_and(is_name)
 }
 
+/// Returns whether a word of a declaration may be the text of an array: `declare -a x="$y"` expands the text again, and
+/// `declare -a x=($y)` does not.
+pub(super) fn has_array_text(words: &[Word]) -> bool {
+    let is_literal = |word: &&Word| match word.parts.as_slice() {
+        [WordPart::Text(_, Quoting::Bare), WordPart::Text(text, Quoting::Bare), ..] => text == "(",
+        [WordPart::Text(text, Quoting::Bare)] => !text.contains('='),
+        _ => false,
+    };
+    !declares(words) || !words.iter().all(|word| is_literal(&word))
+}
+
 fn is_name(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
@@ -73,6 +84,19 @@ impl Walk<'_> {
                 continue;
             };
             let is_hidden = is_local && self.hide(&name, how);
+            let before = self.shell.values(&name);
+            if has_flag('i') || has_flag('A') {
+                // An array whose values have numbers stays one.
+                let (is_integer, is_associative) = (has_flag('i'), has_flag('A') && before.is_none());
+                self.shell.declare(&name, |kind| {
+                    kind.is_integer |= is_integer;
+                    kind.is_associative |= is_associative;
+                });
+            }
+            if let Some(value) = &value {
+                let is_array = has_flag('a') || has_flag('A') || self.shell.is_array(&name);
+                self.look_at_array_text(&name, value, is_array);
+            }
             match (value, refers) {
                 (Some(value), true) => self.refer(&name, &value),
                 (None, true) => self.refer_to_value(&name),
@@ -87,8 +111,9 @@ impl Walk<'_> {
                 (None, _) if !exports && !is_local && variables::matters(&name) => {
                     self.emit(Act::ShellState(format!("change how {name} may be used from now on")));
                 }
-                (None, _) if has_flag('A') && self.shell.values(&name).is_none() => {
-                    self.put(&name, Assigned::list(Vec::new()).into_map());
+                (None, _) if has_flag('A') && !self.shell.is_array(&name) => {
+                    let lists = before.unwrap_or_else(|| vec![Vec::new()]);
+                    self.put(&name, Assigned::any_list(lists).into_map());
                 }
                 (None, _) => {}
             }
@@ -101,6 +126,23 @@ impl Walk<'_> {
         }
         if exports && !exported.is_empty() {
             self.emit(Act::ShellState(format!("set {} for the programs that follow", exported.join(", "))));
+        }
+    }
+
+    /// Looks at the text of an array: bash expands a text in parentheses that comes out of quotes or a variable, and
+    /// computes with the indexes in it.
+    fn look_at_array_text(&mut self, name: &str, value: &Value, is_array: bool) {
+        let begins_array = value.prefix().starts_with('(');
+        if begins_array && !self.shell.is_associative(name) {
+            keys_in(value).iter().for_each(|key| self.compute(key));
+        }
+        let may_be_text = begins_array || (is_array && value.prefix().is_empty() && value.known().is_none());
+        if !may_be_text || !is_array || !self.spelling.has_array_text {
+            return;
+        }
+        if value.known().is_none() || value.shown().contains(['$', '`']) {
+            self.expand_again(value);
+            self.emit(Act::Unknown("a part of an array is expanded again".to_owned()));
         }
     }
 
@@ -202,6 +244,29 @@ fn without_end(value: &Value) -> Value {
         }
     }
     result
+}
+
+/// Returns the indexes in `([index]=value …)`.
+fn keys_in(value: &Value) -> Vec<Value> {
+    let inner = value.strip_prefix("(").unwrap_or_default();
+    let words = split_at_blanks(&inner).into_iter().filter(|word| word.prefix().starts_with('['));
+    let key = |word: Value| {
+        let mut key = Value::default();
+        for piece in word.pieces() {
+            match piece {
+                Piece::Text(text) => {
+                    let (before, behind) = text.split_once("]=").map_or((text.as_str(), None), |(a, b)| (a, Some(b)));
+                    key.push(Piece::Text(before.trim_start_matches('[').to_owned()));
+                    if behind.is_some() {
+                        break;
+                    }
+                }
+                piece => key.push(piece.clone()),
+            }
+        }
+        key
+    };
+    words.map(key).collect()
 }
 
 fn key(value: &Value) -> Option<&str> {

@@ -1,4 +1,4 @@
-//! `${x%/*}`, `${x//a/b}`: values that are edited before they are used.
+//! `${x%/*}`, `${x//a/b}`, `${x:1:2}`: values that are edited or cut before they are used.
 
 use super::super::patterns;
 use super::super::syntax::{Edit, Reach};
@@ -52,6 +52,34 @@ fn taken(fitting: &[bool], reach: Reach) -> usize {
         Reach::Most => fitting.iter().rposition(|fits| *fits),
     };
     cut.unwrap_or_default()
+}
+
+/// Returns a part of a list; where a word may be several, nobody knows how long it is.
+pub(super) fn sliced_list(list: &[Value], from: i64, length: Option<i64>) -> Vec<Value> {
+    let count = list.len() as i64;
+    let begin = (if from < 0 { count + from } else { from }).clamp(0, count);
+    let end = length.map_or(count, |length| begin.saturating_add(length)).clamp(begin, count);
+    let is_long = list.iter().any(Value::may_be_several);
+    let is_in = |(at, value): &(usize, &Value)| {
+        let at = *at as i64;
+        at >= begin && (at < end || is_long) || value.may_be_several()
+    };
+    list.iter().enumerate().filter(is_in).map(|(_, value)| value.clone()).collect()
+}
+
+pub(super) fn sliced(list: &[Value], from: i64, length: Option<i64>) -> Vec<Value> {
+    let [value] = list else { return list.to_vec() };
+    let Some(text) = value.known() else { return vec![Value::unknown()] };
+    let letters: Vec<char> = text.chars().collect();
+    let count = letters.len() as i64;
+    let begin = if from < 0 { count + from } else { from };
+    let end = match length {
+        None => count,
+        Some(length) if length < 0 => count + length,
+        Some(length) => begin.saturating_add(length),
+    };
+    let (begin, end) = (begin.clamp(0, count) as usize, end.clamp(0, count) as usize);
+    vec![Value::text(letters[begin..end.max(begin)].iter().collect::<String>())]
 }
 
 #[cfg(test)]

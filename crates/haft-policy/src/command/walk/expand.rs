@@ -7,8 +7,11 @@ use std::sync::Arc;
 use super::super::act::Act;
 use super::super::syntax::{Direction, Operation, Parameter, Quoting, Word, WordPart};
 use super::super::value::{Piece, Value};
-use super::brackets;
-use super::edits::edited;
+use super::assigning::How;
+use super::brackets::{self, Part};
+use super::combining::{MOST_FIELDS, every_combination, some_combinations};
+use super::computing::Spelling;
+use super::edits::{edited, sliced, sliced_list};
 use super::state::Unset;
 use super::variable::Assigned;
 use super::{Walk, declaring, pipes, surroundings};
@@ -19,21 +22,27 @@ const MOST_OF_WORD: usize = 200;
 const LONGEST_VALUE: usize = 64 * 1024;
 /// How many lines of values one command may become.
 const MOST_LINES: usize = 64;
-/// How many fields the lines of one command may have where its words have too many values.
-const MOST_FIELDS: usize = 50_000;
 
 /// A word in the making: finished fields, and the one that is being written.
 #[derive(Clone, Default)]
 struct Fields {
     done: Vec<Value>,
     open: Option<Value>,
-    /// Whether a gap that is not quoted stands beside text: there may be blanks in it, and further words behind them.
+    /// Whether a gap is not quoted: there may be blanks in it, and further words behind them.
     spills: bool,
+    /// Whether a pattern stands in it, which the shell replaces by the names that it finds.
+    has_pattern: bool,
 }
 
 impl Fields {
     fn push(&mut self, piece: Piece) {
         self.open.get_or_insert_default().push(piece);
+    }
+
+    /// Adds a piece of text in which patterns count.
+    fn push_pattern(&mut self, piece: Piece) {
+        self.has_pattern |= piece == Piece::Glob;
+        self.push(piece);
     }
 
     fn append(&mut self, value: &Value) {
@@ -61,6 +70,8 @@ impl Fields {
         for piece in value.pieces() {
             let Piece::Text(text) = piece else {
                 self.spills |= matches!(piece, Piece::Unknown | Piece::Foreign(_));
+                // The names of a pattern are plain; those that are not are told apart.
+                self.spills |= *piece == Piece::Glob && separators.contains(|letter: char| !letter.is_whitespace());
                 self.push(piece.clone());
                 continue;
             };
@@ -69,7 +80,7 @@ impl Fields {
                     self.end();
                 }
                 if !field.is_empty() {
-                    brackets::pieces(field).into_iter().for_each(|piece| self.push(piece));
+                    brackets::pieces(field).into_iter().for_each(|piece| self.push_pattern(piece));
                 }
             }
         }
@@ -77,10 +88,7 @@ impl Fields {
 
     fn finished(mut self) -> Vec<Value> {
         self.end();
-        let is_free = |value: &Value| value.pieces() == [Piece::Unknown];
-        if self.spills && !self.done.iter().any(is_free) {
-            self.done.push(Value::unknown());
-        }
+        self.done.extend(self.spills.then(Value::unknown));
         self.done
     }
 }
@@ -89,15 +97,24 @@ impl Walk<'_> {
     /// Returns all lists of fields that a word may become.
     pub(super) fn fields(&mut self, word: &Word) -> Vec<Vec<Value>> {
         let mut all = vec![Fields::default()];
-        for part in &word.parts {
+        for part in brackets::whole(&word.parts) {
             self.work += 1;
-            match part {
-                WordPart::Text(text, Quoting::Quoted) => {
-                    all.iter_mut().for_each(|fields| fields.push(Piece::Text(text.clone())));
+            let part = match part {
+                Part::Class(parts) => {
+                    let piece = self.class_of(word, parts);
+                    all.iter_mut().for_each(|fields| fields.push_pattern(piece.clone()));
+                    continue;
                 }
-                WordPart::Text(text, Quoting::Bare) => {
+                Part::Text(text) => {
                     let pieces = brackets::pieces(text);
-                    all.iter_mut().for_each(|fields| pieces.iter().for_each(|piece| fields.push(piece.clone())));
+                    all.iter_mut().for_each(|fields| pieces.iter().cloned().for_each(|one| fields.push_pattern(one)));
+                    continue;
+                }
+                Part::Other(part) => part,
+            };
+            match part {
+                WordPart::Text(text, _) => {
+                    all.iter_mut().for_each(|fields| fields.push(Piece::Text(text.clone())));
                 }
                 WordPart::Home(user) => {
                     let home = self.home_of(user);
@@ -122,8 +139,7 @@ impl Walk<'_> {
                     all.iter_mut().for_each(|fields| fields.push(Piece::Text(path.clone())));
                 }
                 WordPart::Arithmetic(words) => {
-                    self.touch(words);
-                    self.evaluate_words(words);
+                    self.compute_words(words);
                     self.calculate_in_word(words);
                     all.iter_mut().for_each(|fields| fields.push(Piece::Number));
                 }
@@ -133,7 +149,29 @@ impl Walk<'_> {
                 }
             }
         }
-        all.into_iter().map(Fields::finished).collect()
+        self.spelling.spills = all.iter().any(|fields| fields.spills);
+        all.into_iter().map(|fields| self.finished(fields)).collect()
+    }
+
+    /// Returns the fields of a word, with the names that its patterns find and that are not plain.
+    fn finished(&mut self, fields: Fields) -> Vec<Value> {
+        let has_pattern = fields.has_pattern;
+        let mut fields = fields.finished();
+        if has_pattern {
+            let odd: Vec<Value> = fields.iter().flat_map(|value| self.odd_names(value)).collect();
+            fields.extend(odd);
+        }
+        fields
+    }
+
+    /// Returns what a bracket expression is in which something is quoted or expanded.
+    fn class_of(&mut self, word: &Word, parts: &[WordPart]) -> Piece {
+        if parts.iter().all(|part| matches!(part, WordPart::Text(text, _) if !text.contains('.'))) {
+            return Piece::Glob;
+        }
+        let values = self.fields(&Word { parts: parts.to_vec(), span: word.span.clone() });
+        let is_open = |value: &Value| value.has_unknown() || value.shown().contains('.');
+        if values.iter().flatten().any(is_open) { Piece::Unknown } else { Piece::Glob }
     }
 
     /// Returns the one value of a word that is not split, such as that of an assignment; with a gap where there are several.
@@ -175,17 +213,20 @@ impl Walk<'_> {
         let mut each: Vec<Vec<Vec<Value>>> = Vec::new();
         let mut most_values = 1;
         let declares = declaring::declares(words);
+        let mut spelling = Spelling::of(words);
         for word in words {
             each.push(match declares && declaring::is_assignment(word) {
                 true => self.unsplit(word).into_iter().map(|value| vec![value]).collect(),
                 false => self.fields(word),
             });
+            spelling.spills |= self.spelling.spills;
             most_values = each.last().map_or(1, Vec::len).max(most_values);
             if most_values > 1 && most_values * each.len() > MOST_FIELDS {
                 self.emit(super::beyond_limit("have words with more values than are looked at"));
                 break;
             }
         }
+        self.spelling = spelling;
         self.combined(&each)
     }
 
@@ -212,11 +253,14 @@ impl Walk<'_> {
         if shows_value && values.is_none() {
             self.read_secret(&parameter.name);
         }
+        if let Some(index) = &parameter.index {
+            self.index(&parameter.name, index);
+        }
         match &parameter.operation {
             Operation::Plain | Operation::Required if is_all(&parameter.name) => values.unwrap_or_else(|| self.unset()),
             // An array without an index is its first field.
             Operation::Plain | Operation::Required => {
-                values.unwrap_or_else(|| self.unset()).into_iter().map(first_of).collect()
+                values.unwrap_or_else(|| self.unset()).into_iter().flat_map(first_of).collect()
             }
             Operation::Default(word) => self.or_default(&parameter.name, values, word),
             Operation::Assigned(word) => self.assign_default(&parameter.name, values, word),
@@ -272,6 +316,7 @@ impl Walk<'_> {
         let mut all = values.unwrap_or_else(|| self.held_before(name));
         let default = self.unsplit(default);
         self.look_at_assigned(name, &default);
+        self.computed(name, Assigned::any(default.clone()), How::Set);
         all.extend(default.into_iter().map(|value| vec![value]));
         self.put(name, Assigned::any(all.iter().flatten().cloned().collect()));
         all
@@ -285,7 +330,7 @@ impl Walk<'_> {
 
     fn plain_parameter(&mut self, name: &str) -> Option<Vec<Vec<Value>>> {
         match name {
-            "@" | "*" => Some(self.shell.parameters.clone().unwrap_or_else(|| vec![vec![Value::unknown()]])),
+            "@" | "*" => Some(self.shell.parameters.clone().unwrap_or_else(|| vec![Value::any_words()])),
             // The last word of the command before, and the letters of options that are set.
             "_" | "-" => Some(vec![vec![Value::unknown()]]),
             "#" | "?" | "$" | "!" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "BASHPID" | "SRANDOM"
@@ -307,7 +352,7 @@ impl Walk<'_> {
     /// Returns what `$1` and its kin may be. One that is missing is like a variable that nobody has set.
     fn numbered(&mut self, index: usize) -> Option<Vec<Vec<Value>>> {
         let Some(lists) = self.shell.parameters.as_ref() else { return Some(vec![vec![Value::unknown()]]) };
-        let values: Vec<Option<Value>> = lists.iter().map(|list| list.get(index).cloned()).collect();
+        let values: Vec<Option<Value>> = lists.iter().flat_map(|list| at_number(list, index)).collect();
         let is_set = values.iter().any(Option::is_some);
         self.shell.reads_unset |= values.iter().any(Option::is_none);
         let unset = self.unset().into_iter().flatten().next().unwrap_or_default();
@@ -371,6 +416,14 @@ impl Walk<'_> {
     }
 }
 
+/// Returns what may stand at a place of a list. A pattern may be several words, and those behind it may stand anywhere.
+fn at_number(list: &[Value], index: usize) -> Vec<Option<Value>> {
+    match list.iter().position(Value::may_be_several) {
+        Some(several) if several <= index => list[several..].iter().cloned().map(Some).collect(),
+        _ => vec![list.get(index).cloned()],
+    }
+}
+
 fn known_text(values: &[Vec<Value>]) -> Option<String> {
     match values {
         [list] => list.first().and_then(Value::known).map(str::to_owned),
@@ -391,39 +444,13 @@ fn is_all(name: &str) -> bool {
     matches!(name, "@" | "*")
 }
 
-fn first_of(list: Vec<Value>) -> Vec<Value> {
-    match list.is_empty() {
-        true => vec![Value::default()],
-        false => list.into_iter().take(1).collect(),
+/// Returns what may come first in a list: any of the names, where a pattern comes first.
+fn first_of(list: Vec<Value>) -> Vec<Vec<Value>> {
+    match list.first() {
+        None => vec![vec![Value::default()]],
+        Some(first) if first.may_be_several() => list.into_iter().map(|value| vec![value]).collect(),
+        Some(first) => vec![vec![first.clone()]],
     }
-}
-
-/// Returns a part of a list; where a word may be several, nobody knows how long it is.
-fn sliced_list(list: &[Value], from: i64, length: Option<i64>) -> Vec<Value> {
-    let count = list.len() as i64;
-    let begin = (if from < 0 { count + from } else { from }).clamp(0, count);
-    let end = length.map_or(count, |length| begin.saturating_add(length)).clamp(begin, count);
-    let is_long = list.iter().any(Value::may_be_several);
-    let is_in = |(at, value): &(usize, &Value)| {
-        let at = *at as i64;
-        at >= begin && (at < end || is_long) || value.may_be_several()
-    };
-    list.iter().enumerate().filter(is_in).map(|(_, value)| value.clone()).collect()
-}
-
-fn sliced(list: &[Value], from: i64, length: Option<i64>) -> Vec<Value> {
-    let [value] = list else { return list.to_vec() };
-    let Some(text) = value.known() else { return vec![Value::unknown()] };
-    let letters: Vec<char> = text.chars().collect();
-    let count = letters.len() as i64;
-    let begin = if from < 0 { count + from } else { from };
-    let end = match length {
-        None => count,
-        Some(length) if length < 0 => count + length,
-        Some(length) => begin.saturating_add(length),
-    };
-    let (begin, end) = (begin.clamp(0, count) as usize, end.clamp(0, count) as usize);
-    vec![Value::text(letters[begin..end.max(begin)].iter().collect::<String>())]
 }
 
 /// Continues each word with each value.
@@ -451,37 +478,4 @@ fn multiplied(mut all: Vec<Fields>, values: &[Vec<Value>], separators: Option<&s
         result.push(Fields { open: Some(Value::unknown()), ..Fields::default() });
     }
     result
-}
-
-/// Returns lines for words of too many values: all first ones, all second ones and so on, so that each value is in
-/// one; then each word with every value of its own and the others with their first, as far as that is bounded.
-fn some_combinations(each: &[Vec<Vec<Value>>]) -> Vec<Vec<Value>> {
-    let values_of = |values: &Vec<Vec<Value>>, number: usize| {
-        values.get(number).or_else(|| values.first()).cloned().unwrap_or_default()
-    };
-    let line = |number_of: &dyn Fn(usize) -> usize| -> Vec<Value> {
-        each.iter().enumerate().flat_map(|(word, values)| values_of(values, number_of(word))).collect()
-    };
-    let most_values = each.iter().map(Vec::len).max().unwrap_or(0);
-    let mut lines: Vec<Vec<Value>> = (0..most_values).map(|number| line(&|_| number)).collect();
-    let own = each.iter().enumerate().flat_map(|(word, values)| (1..values.len()).map(move |number| (word, number)));
-    let most = (MOST_FIELDS / each.len().max(1)).max(1);
-    lines.extend(own.take(most).map(|(word, number)| line(&|other| if other == word { number } else { 0 })));
-    lines
-}
-
-fn every_combination(each: &[Vec<Vec<Value>>]) -> Vec<Vec<Value>> {
-    let mut lines: Vec<Vec<Value>> = vec![Vec::new()];
-    for values in each {
-        // Most words have one value; to copy the lines for each of them would take a square of time.
-        if let [only] = values.as_slice() {
-            lines.iter_mut().for_each(|line| line.extend_from_slice(only));
-            continue;
-        }
-        lines = lines
-            .iter()
-            .flat_map(|line| values.iter().map(move |value| line.iter().chain(value).cloned().collect()))
-            .collect();
-    }
-    lines
 }

@@ -2,29 +2,37 @@
 
 use super::super::act::Flow;
 use super::super::value::{Origin, Value};
+use super::carry::{called_back, parts_of_name};
+use super::options::Told;
 use super::variable::Assigned;
 use super::{Walk, pipes};
 
 impl Walk<'_> {
     pub(super) fn read(&mut self, builtin: &str, words: &[Value], input: Option<&Flow>) {
-        let callback = words.iter().position(|word| word.known() == Some("-C")).and_then(|at| words.get(at + 1));
-        if let Some(callback) = callback {
-            self.perhaps(|walk| walk.apart(|walk| walk.run_text(callback, None)));
+        for callback in Told::of(builtin, words).values('C').filter(|_| builtin != "read") {
+            let text = called_back(callback);
+            self.perhaps(|walk| walk.apart(|walk| walk.run_text(&text, None)));
         }
         let names = names_read(builtin, words);
         let value = match input {
             Some(Flow::Text(text)) if text.known().is_some() => return self.read_text(&names, words, text),
             Some(Flow::Paths(paths)) => {
-                names.iter().for_each(|name| self.assign_named(name, Assigned::any(paths.clone())));
+                let parts = paths.iter().flat_map(parts_of_name);
+                let values: Vec<Value> = paths.iter().cloned().chain(parts).collect();
+                names.iter().for_each(|name| self.assign_named(name, Assigned::any(values.clone())));
                 return;
             }
             Some(Flow::Downloaded) => pipes::foreign(Origin::Network),
             Some(Flow::Decoded) => pipes::foreign(Origin::Decoded),
             _ => Value::unknown(),
         };
-        for name in names {
-            self.assign_named(&name, Assigned::one(value.clone()));
-        }
+        let fills_array = builtin != "read" || Told::of(builtin, words).values('a').next().is_some();
+        let assigned = match fills_array {
+            // As many as there are in it.
+            true => Assigned::any_list(vec![vec![value.clone(), value]]),
+            false => Assigned::one(value),
+        };
+        names.iter().for_each(|name| self.assign_named(name, assigned.clone()));
     }
 
     /// Each line of a known text, each part of a line, and each end of one is a value that may be read.

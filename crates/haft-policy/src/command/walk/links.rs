@@ -4,7 +4,7 @@ use haft_contract::door::FileKind;
 
 use super::super::places::Place;
 use super::super::programs::meaning::below;
-use super::super::value::{Piece, Value};
+use super::super::value::Value;
 use super::Walk;
 
 impl Walk<'_> {
@@ -51,6 +51,6 @@ fn is_symbolic(words: &[Value]) -> bool {
 }
 
 fn is_relative(path: &Value) -> bool {
-    let begins_with_gap = matches!(path.pieces().first(), Some(Piece::Unknown | Piece::Foreign(_)));
+    let begins_with_gap = path.begins_with_gap();
     !path.is_empty() && !begins_with_gap && !path.prefix().starts_with(['/', '~', '-'])
 }

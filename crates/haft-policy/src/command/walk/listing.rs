@@ -14,7 +14,7 @@ const MOST_NAMES: usize = 2_000;
 impl Walk<'_> {
     /// Returns the names that are printed of these. A folder itself is none of them, and a name without its folder is
     /// printed only where a folder is listed.
-    pub(super) fn printed_names(&self, names: &[Value], acts: &[Act]) -> Vec<Value> {
+    pub(super) fn printed_names(&mut self, names: &[Value], acts: &[Act]) -> Vec<Value> {
         let lists_folder = acts.iter().any(|act| match act {
             Act::Path(Deed::List | Deed::Read, path) => self.may_be_folder(path),
             _ => false,
@@ -23,7 +23,16 @@ impl Walk<'_> {
             [Piece::Glob] => lists_folder,
             _ => name.known().is_none() || !self.may_be_folder(name),
         };
-        names.iter().filter(is_printed).cloned().collect()
+        let printed: Vec<Value> = names.iter().filter(is_printed).cloned().collect();
+        let finds_deep = std::mem::replace(&mut self.shell.finds_deep, true);
+        let odd: Vec<Value> = printed.iter().flat_map(|name| self.odd_names(name)).collect();
+        let of_folders = acts.iter().filter_map(|act| match act {
+            Act::Path(Deed::List | Deed::Read, path) => path.known(),
+            _ => None,
+        });
+        let of_folders: Vec<Value> = of_folders.map(all_in).flat_map(|all| self.odd_names(&all)).collect();
+        self.shell.finds_deep = finds_deep;
+        printed.into_iter().chain(odd).chain(of_folders).collect()
     }
 
     /// Returns whether a path is a folder, or may find one.
@@ -49,4 +58,11 @@ impl Walk<'_> {
             (true, _) => !name.contains('.'),
         }
     }
+}
+
+/// Returns what stands for everything in a folder.
+fn all_in(folder: &str) -> Value {
+    let mut all = Value::text(format!("{}/", folder.trim_end_matches('/')));
+    all.push(Piece::Glob);
+    all
 }

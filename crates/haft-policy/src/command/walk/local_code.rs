@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 use haft_contract::effect::{Change, Does};
 
 use super::super::act::LocalCode;
-use super::super::places::Place;
+use super::super::places::{Folder, Place};
 use super::super::value::Value;
 use super::Walk;
 
@@ -30,8 +30,11 @@ static PYTHON_MODULES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
 impl Walk<'_> {
     /// Tells that code of the workspace is run, where the folder holds what makes the program run it.
     pub(super) fn emit_local_code(&mut self, code: &LocalCode, folder: &Value) {
-        for shell_folder in self.shell.folders.clone() {
-            let found = match shell_folder.place(folder) {
+        let through = |from: &Folder| from.place_through(folder, &|place| self.real_path(place));
+        let places: Vec<Place> =
+            self.shell.folders.iter().flat_map(|from| [through(from), from.place(folder)]).collect();
+        for place in places {
+            let found = match place {
                 Place::At(place) if !place.contains('*') => self.local_code_at(code, &place).map(Does::Code),
                 Place::At(_) | Place::Anywhere => {
                     Some(Does::Unknown("the folder whose settings it follows is known only when it runs".to_owned()))

@@ -6,6 +6,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use haft_contract::door::FileKind;
 use haft_contract::guarded::is_secret;
 
 use super::super::act::Deed;
@@ -24,6 +25,11 @@ const MOST_FOUND: usize = 2_000;
 /// In how many folders of one command patterns are tried.
 const MOST_LISTED: usize = 4_000;
 
+/// How many names that are not plain are handed on for one pattern.
+const MOST_ODD: usize = 40;
+/// How many names are as much work as a command.
+const NAMES_OF_WORK: usize = 16;
+
 /// The names in a folder.
 #[derive(Debug, Default)]
 pub(super) struct Listed {
@@ -31,6 +37,17 @@ pub(super) struct Listed {
     /// Those of them whose content is secret.
     secrets: Vec<String>,
 }
+
+/// What is to be known of the names that a pattern finds.
+#[derive(Debug, Default)]
+pub(super) struct Matches {
+    are_none: bool,
+    /// Those that are not plain.
+    odd: Vec<String>,
+}
+
+/// A folder, a pattern, whether it finds what lies below, and how many names the command had made.
+pub(super) type Matched = (String, String, bool, usize);
 
 impl Walk<'_> {
     /// Tells what a pattern such as `~/.s*h/id_*`, `/etc/*` or `certs/*` finds besides itself.
@@ -84,6 +101,95 @@ impl Walk<'_> {
         Some(all)
     }
 
+    /// Returns whether a pattern certainly finds no name in the folders of the shell, nor one that this command makes.
+    pub(super) fn finds_nothing(&mut self, word: &Value) -> bool {
+        let pattern = word.shown();
+        let folders = self.shell.folders.clone();
+        folders.iter().all(|folder| self.matches(&pattern, folder).is_some_and(|matches| matches.are_none))
+    }
+
+    /// Returns the names that a pattern finds just now and that are not plain, as the shell hands them on. So what stands
+    /// for the others, [`Piece::Glob`], is one word and no text of another language.
+    pub(super) fn odd_names(&mut self, word: &Value) -> Vec<Value> {
+        let is_pattern = word.may_be_several() && !word.has_unknown() && !word.pieces().contains(&Piece::Number);
+        if !is_pattern {
+            return Vec::new();
+        }
+        let pattern = word.shown();
+        let mut odd: Vec<Value> = Vec::new();
+        for folder in self.shell.folders.clone() {
+            let matches = self.matches(&pattern, &folder).unwrap_or_default();
+            odd.extend(matches.odd.iter().map(|name| Value::text(name.as_str())));
+        }
+        if odd.len() > MOST_ODD {
+            odd.truncate(MOST_ODD);
+            odd.push(Value::unknown());
+        }
+        odd
+    }
+
+    /// Returns what is to be known of the names that a pattern finds, which is looked up once until this command makes some.
+    fn matches(&mut self, pattern: &str, folder: &Folder) -> Option<Arc<Matches>> {
+        let Folder::Known(place) = folder else { return None };
+        let key = (place.clone(), pattern.to_owned(), self.shell.finds_deep, self.names_made);
+        if let Some(matches) = self.matched.get(&key) {
+            return matches.clone();
+        }
+        let matches = self.names_found(pattern, folder).map(|names| {
+            let odd = names.iter().filter(|name| is_odd(name)).cloned().collect();
+            Arc::new(Matches { are_none: names.is_empty(), odd })
+        });
+        self.matched.insert(key, matches.clone());
+        matches
+    }
+
+    /// Returns what a pattern finds just now, or finds once this command has made it; nothing where that is not known.
+    fn names_found(&mut self, pattern: &str, folder: &Folder) -> Option<Vec<String>> {
+        let start = match folder {
+            _ if pattern.starts_with('/') => String::new(),
+            Folder::Known(folder) => folder.trim_end_matches('/').to_owned(),
+            Folder::Unknown => return None,
+        };
+        let mut found = vec![(start, String::new())];
+        for (index, part) in pattern.split('/').enumerate() {
+            let gap = if index == 0 { "" } else { "/" };
+            if !part.contains('*') {
+                found.iter_mut().for_each(|(place, text)| {
+                    place.extend(["/", part]);
+                    text.extend([gap, part]);
+                });
+                continue;
+            }
+            let mut next = Vec::new();
+            if self.shell.finds_deep {
+                self.add_texts_below(&mut found);
+            }
+            for (place, text) in &found {
+                let place = places::normal(place);
+                if !Path::new(&place).starts_with(&self.scene.workspace) {
+                    continue;
+                }
+                let listed = self.names_in(&place);
+                let made = if self.names_made > 0 { self.names_made_in(&place) } else { Vec::new() };
+                let _ = self.has_time(if self.names_made > 0 { self.found.len() / NAMES_OF_WORK } else { 0 });
+                if listed.all.len() >= MOST_NAMES || !self.has_time(listed.all.len() / NAMES_OF_WORK) {
+                    return None;
+                }
+                let names = listed.all.iter().chain(&made).filter(|name| finds(part, name));
+                let gap = if text.is_empty() { gap } else { "/" };
+                next.extend(names.map(|name| (format!("{place}/{name}"), format!("{text}{gap}{name}"))));
+            }
+            next.truncate(MOST_FOUND);
+            found = next;
+        }
+        Some(found.into_iter().map(|(_, text)| text).collect())
+    }
+
+    /// Returns whether a pattern finds a name that looks like a flag.
+    pub(super) fn finds_flags(&mut self, word: &Value) -> bool {
+        word.may_be_several() && !self.names_like_flags(&word.shown()).is_empty()
+    }
+
     fn names_like_flags(&mut self, pattern: &str) -> Vec<Value> {
         let (first, rest) = pattern.split_at(pattern.find('/').unwrap_or(pattern.len()));
         let mut found = Vec::new();
@@ -129,6 +235,10 @@ impl Walk<'_> {
             }
             let is_last = parts.peek().is_none();
             let mut next = Vec::new();
+            // With `globstar`, `**` finds whatever lies below.
+            if self.shell.finds_deep && part.trim_matches('*').is_empty() {
+                self.add_folders_below(&mut found);
+            }
             for folder in &found {
                 let listed = self.names_in(folder);
                 let names = if is_last { &listed.secrets } else { &listed.all };
@@ -139,6 +249,33 @@ impl Walk<'_> {
         }
         found.retain(|path| is_secret(Path::new(path)));
         found
+    }
+
+    /// Adds the folders that lie below these, with the paths by which a program names them.
+    fn add_texts_below(&mut self, found: &mut Vec<(String, String)>) {
+        for (place, text) in found.clone() {
+            let mut below = vec![places::normal(&place)];
+            self.add_folders_below(&mut below);
+            let start = below.first().map_or(0, String::len);
+            let named = below.iter().skip(1).map(|folder| {
+                let gap = if text.is_empty() { folder[start..].trim_start_matches('/') } else { &folder[start..] };
+                (folder.clone(), format!("{text}{gap}"))
+            });
+            found.extend(named);
+            found.truncate(MOST_FOUND);
+        }
+    }
+
+    /// Adds the folders that lie below these, as far as they are not hidden.
+    fn add_folders_below(&mut self, folders: &mut Vec<String>) {
+        let mut at = 0;
+        while let Some(folder) = folders.get(at).filter(|_| folders.len() < MOST_FOUND).cloned() {
+            let listed = self.names_in(&folder);
+            let below = listed.all.iter().filter(|name| !name.starts_with('.')).map(|name| format!("{folder}/{name}"));
+            let is_folder = |path: &String| self.locate.locate(path).kind == Some(FileKind::Folder);
+            folders.extend(below.filter(is_folder));
+            at += 1;
+        }
     }
 
     /// Returns the names in a folder, which is looked at once.
@@ -164,4 +301,10 @@ fn some_flag() -> Value {
 fn finds(pattern: &str, name: &str) -> bool {
     let beginning = pattern.split('*').next().unwrap_or_default();
     name.starts_with(beginning) && name.starts_with('.') <= pattern.starts_with('.') && patterns::fits(pattern, name)
+}
+
+/// Returns whether a name has letters in it that a shell, `xargs` or another language takes for more than letters.
+fn is_odd(name: &str) -> bool {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "._-+@,=:%/".contains(letter);
+    !name.chars().all(is_plain)
 }

@@ -49,6 +49,10 @@ impl Walk<'_> {
 fn prints_numbers(name: &str, words: &[Value], operands: &[&Value]) -> bool {
     let has = |flag: &str| words.iter().any(|word| word.known() == Some(flag));
     let flags = words.len().saturating_sub(operands.len() + 1);
+    // What may be a flag may make it print names or separators as well.
+    if operands.iter().any(|operand| operand.begins_with_gap()) {
+        return false;
+    }
     match name {
         "seq" => flags == 0,
         "nproc" => true,
@@ -56,10 +60,28 @@ fn prints_numbers(name: &str, words: &[Value], operands: &[&Value]) -> bool {
         "wc" => operands.is_empty() && !words.iter().any(|word| word.prefix().starts_with("--files0")),
         "grep" | "egrep" | "fgrep" => has("-c") && operands.len() <= 2 && flags == 1,
         "id" => (has("-u") || has("-g")) && flags == 1,
-        "date" => operands.iter().all(|format| format.known() == Some("+%s")) && !operands.is_empty(),
+        "date" => {
+            operands.iter().all(|format| format.known().is_some_and(is_format_of_numbers)) && !operands.is_empty()
+        }
         "git" => operands.first().is_some_and(|sub| sub.known() == Some("rev-list")) && has("--count"),
         _ => false,
     }
+}
+
+/// Returns whether `date` prints digits alone by a format.
+fn is_format_of_numbers(format: &str) -> bool {
+    let letters = format.strip_prefix("+%").map(|fields| fields.split('%').collect::<Vec<&str>>());
+    letters.is_some_and(|letters| letters.iter().all(|letter| "sNYmdHMSjuwyUVW".contains(letter) && letter.len() == 1))
+}
+
+/// Returns whether a text is numbers and blanks alone.
+pub(super) fn is_numbers(text: &Value) -> bool {
+    let is_blank = |piece: &Piece| match piece {
+        Piece::Number => true,
+        Piece::Text(text) => text.bytes().all(|byte| byte.is_ascii_whitespace() || byte.is_ascii_digit()),
+        Piece::Glob | Piece::Unknown | Piece::Foreign(_) => false,
+    };
+    !text.is_empty() && text.pieces().iter().all(is_blank)
 }
 
 fn parent(path: &Value) -> Value {

@@ -8,6 +8,7 @@ use super::super::programs::address;
 use super::super::syntax::{Node, Redirect, RedirectKind, Stage};
 use super::super::value::{Piece, Value};
 use super::assigning::How;
+use super::computing::plain;
 use super::variable::Assigned;
 use super::{Walk, pipes};
 
@@ -70,13 +71,16 @@ impl Walk<'_> {
                 let host = address.prefix().split('/').next().unwrap_or_default().to_owned();
                 redirected.host = Some(address::normal(&host));
                 if redirect.kind != RedirectKind::Read {
-                    self.emit(Act::Publish("send data to another machine".to_owned()));
+                    self.emit(match address::is_here(&Value::text(&host)) {
+                        true => Act::SendHere(address::SENT_HERE.to_owned()),
+                        false => Act::Publish("send data to another machine".to_owned()),
+                    });
                 }
                 self.connections.push(redirect.descriptor.map_or_else(|| "…".to_owned(), |number| number.to_string()));
                 continue;
             }
             // `>&"${COPROC[1]}"` leads to a descriptor, too.
-            let is_open = path.pieces().first() == Some(&Piece::Unknown);
+            let is_open = path.begins_with_gap();
             redirected.leads_to_descriptor |= redirect.kind == RedirectKind::WriteBoth && is_open;
             let runs_nothing = matches!(&stage.node, Node::Simple(_, words) if words.is_empty());
             match redirect.kind {
@@ -129,6 +133,19 @@ impl Walk<'_> {
         }
     }
 
+    /// Returns what a command prints, with its errors where they go the same way: then it is no number.
+    pub(super) fn with_errors(&mut self, stage: &Stage, printed: Flow) -> Flow {
+        let merges = stage.redirects.iter().any(merges_errors);
+        let is_exec = matches!(&stage.node, Node::Simple(_, words) if matches!(words.as_slice(), [word] if plain(word) == Some("exec")));
+        self.shell.merges_errors |= merges && is_exec;
+        match printed {
+            Flow::Text(text) if (merges || self.shell.merges_errors) && text.pieces().contains(&Piece::Number) => {
+                Flow::Unknown
+            }
+            printed => printed,
+        }
+    }
+
     /// Remembers what was written into files by this command, for those that run or read them later.
     pub(super) fn settle_output(&mut self, stage: &Stage, redirected: &Redirected, printed: &Flow) {
         if stage.redirects.is_empty() || *printed == Flow::Unknown {
@@ -137,5 +154,21 @@ impl Walk<'_> {
         for path in &redirected.outputs {
             self.arrive(path, printed);
         }
+    }
+}
+
+/// Returns whether errors go where the output goes, or perhaps.
+fn merges_errors(redirect: &Redirect) -> bool {
+    let is_of_errors = redirect.descriptor == Some(2);
+    let target = plain(&redirect.target);
+    match redirect.kind {
+        RedirectKind::Duplicate => is_of_errors && target != Some("2") && target != Some("-"),
+        RedirectKind::WriteBoth | RedirectKind::AppendBoth => target != Some("/dev/null"),
+        RedirectKind::Write | RedirectKind::Append | RedirectKind::ReadWrite => {
+            let is_device =
+                |path: &str| path != "/dev/null" && (path.starts_with("/dev/") || path.starts_with("/proc/"));
+            is_of_errors && target.is_none_or(is_device)
+        }
+        RedirectKind::Read | RedirectKind::HereDocument | RedirectKind::HereString => false,
     }
 }

@@ -106,7 +106,8 @@ impl Walk<'_> {
 
     /// Notes that a variable is read, where it holds such a secret.
     pub(super) fn read_secret(&mut self, name: &str) {
-        let secret = self.secret_of(name);
+        let is_address = self.shell.values(name).is_none() && may_hold_password(name);
+        let secret = self.secret_of(name).or_else(|| is_address.then(|| name.to_owned()));
         self.shell.reads_secrets.extend(secret);
     }
 
@@ -118,12 +119,43 @@ impl Walk<'_> {
                 .flat_map(|words| words.first())
                 .all(|name| name.known().is_some_and(|name| names.contains(&name)))
         };
-        // With `set -x` the shell itself prints what it compares.
-        if all_are(&["test", "[", ":", "true", "false"]) && !self.shell.traces {
+        // With `set -x` the shell itself prints what it compares, and so does a test that takes it for a number.
+        let shows = lines.iter().any(|words| shows_operand(words));
+        if all_are(&["test", "[", ":", "true", "false"]) && !self.shell.traces && !shows {
             self.shell.reads_secrets.clear();
         }
         if all_are(CLIENTS) {
             self.shell.reads_secrets.retain(|name| !is_service_address(name));
         }
+    }
+}
+
+/// Returns whether a variable of this name often holds an address in which there is a password.
+pub(super) fn may_hold_password(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    let ends = ["_PROXY", "_INDEX_URL", "UV_INDEX", "_CONFIG_REGISTRY"].iter().any(|end| name.ends_with(end));
+    ends && name != "NO_PROXY"
+}
+
+/// Returns whether a test prints an operand where that is wrong: no number, or where an operator must stand.
+fn shows_operand(words: &[Value]) -> bool {
+    let operands = words.get(1..).unwrap_or_default();
+    let is_of_texts = |word: &str| {
+        matches!(
+            word,
+            "=" | "==" | "!=" | "<" | ">" | "!" | "-a" | "-o" | "-n" | "-z" | "-e" | "-f" | "-d" | "-r" | "-x" | "-s"
+        )
+    };
+    let known: Vec<&str> = operands.iter().filter_map(Value::known).filter(|word| *word != "]").collect();
+    let is_of_numbers = |word: &&str| matches!(*word, "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-t");
+    let is_alone = operands.iter().filter(|word| word.known() != Some("]")).count() <= 1;
+    known.iter().any(is_of_numbers) || !is_alone && !known.iter().any(|word| is_of_texts(word))
+}
+
+/// Returns what it means that the value of such a variable is shown.
+pub(super) fn shows(name: &str) -> Act {
+    match is_secret_variable(name) {
+        true => Act::Danger(Danger::Secret, format!("show the secret in ${name}")),
+        false => Act::Unknown(format!("it shows ${name}, in which there may be a password")),
     }
 }

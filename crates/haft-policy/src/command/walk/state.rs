@@ -3,21 +3,21 @@
 //! What may or may not have happened is not told to whoever writes: both states are walked, and [`Shell::join`] holds
 //! everything that either of them holds. So nothing that is set under a condition takes the place of what was there.
 
-use std::collections::HashMap;
+mod joining;
+
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::super::Scene;
 use super::super::act::Flow;
 use super::super::places::Folder;
 use super::super::syntax::Stage;
-use super::super::value::Value;
+use super::super::value::{Piece, Value};
 use super::surroundings;
-use super::variable::{Assigned, Fit, Variable};
+use super::variable::{Assigned, Fit, Kind, Variable};
 
 /// How many folders are followed.
 const MOST_FOLDERS: usize = 6;
-/// How many meanings of a function are followed.
-const MOST_BODIES: usize = 8;
 /// How many references are followed from one to the next.
 const MOST_REFERENCES: usize = 8;
 
@@ -44,12 +44,22 @@ pub(super) struct Shell {
     pub(super) traps: Vec<(Value, Vec<String>)>,
     /// Whether programs get all variables that are set from now on (`set -a`).
     pub(super) exports_all: bool,
+    /// Whether it certainly ends where a command fails (`set -e`).
+    pub(super) stops_on_failure: bool,
+    /// Whether `cd` may go up from where a link leads (`set -P`).
+    pub(super) is_physical: bool,
+    /// Whether errors may go where the output goes (`exec 2>&1`).
+    pub(super) merges_errors: bool,
+    /// The folders that this command has certainly made.
+    pub(super) made: Vec<String>,
     /// Whether it prints what it runs, with the values in it (`set -x`).
     pub(super) traces: bool,
     /// What the shell itself reads, once `exec` has redirected it.
     pub(super) input: Option<Flow>,
     /// Whether patterns find hidden names too.
     pub(super) finds_hidden: bool,
+    /// Whether patterns may find what lies in folders below (`globstar`).
+    pub(super) finds_deep: bool,
     /// What a variable is that nobody has set.
     pub(super) unset: Unset,
     /// Whether such a variable was read.
@@ -101,9 +111,14 @@ impl Shell {
             name: Value::text("bash"),
             traps: Vec::new(),
             exports_all: false,
+            stops_on_failure: false,
+            is_physical: false,
+            merges_errors: false,
+            made: Vec::new(),
             traces: false,
             input: None,
             finds_hidden: false,
+            finds_deep: false,
             unset: Unset::Unknown,
             reads_unset: false,
             reads_secrets: Vec::new(),
@@ -139,6 +154,9 @@ impl Shell {
             name: words.first().cloned().unwrap_or_else(|| Value::text("bash")),
             traps: Vec::new(),
             exports_all: false,
+            stops_on_failure: false,
+            is_physical: false,
+            merges_errors: false,
             ..self.clone()
         }
     }
@@ -156,6 +174,7 @@ impl Shell {
             let is_exported = self.exports_all || before.as_ref().is_some_and(|before| before.is_exported);
             let (mut variable, its_fit) = Variable::new(assigned.clone());
             variable.is_exported = is_exported;
+            variable.kind = before.as_ref().map_or(Kind::default(), |before| before.kind);
             fit = fit.and(its_fit);
             if !is_certain {
                 let (joined, its_fit) = Variable::joined(before.as_ref(), Some(&variable));
@@ -276,6 +295,24 @@ impl Shell {
         self.targets(name).iter().any(|name| self.variables.get(name).is_some_and(|one| one.is_map))
     }
 
+    /// Returns whether a variable may compute with what is assigned to it.
+    pub(super) fn is_integer(&self, name: &str) -> bool {
+        self.targets(name).iter().any(|name| self.variables.get(name).is_some_and(|one| one.kind.is_integer))
+    }
+
+    /// Returns whether a variable is certainly an array whose values have names, with which nothing is computed.
+    pub(super) fn is_associative(&self, name: &str) -> bool {
+        self.targets(name).iter().all(|name| self.variables.get(name).is_some_and(|one| one.kind.is_associative))
+    }
+
+    /// Says what a variable is, whatever is assigned to it.
+    pub(super) fn declare(&mut self, name: &str, change: impl Fn(&mut Kind)) {
+        for target in self.targets(name) {
+            let variable = Arc::make_mut(&mut self.variables).entry(target);
+            change(&mut variable.or_insert_with(|| Variable::new(Assigned::one(Value::default())).0).kind);
+        }
+    }
+
     pub(super) fn function(&self, name: &str) -> Option<Function> {
         self.functions.get(name).cloned()
     }
@@ -288,6 +325,11 @@ impl Shell {
     /// Begins a function: variables that it declares are its own.
     pub(super) fn enter(&mut self) {
         self.hidden.push(HashMap::new());
+    }
+
+    /// Returns whether a function runs just now.
+    pub(super) fn is_in_function(&self) -> bool {
+        !self.hidden.is_empty()
     }
 
     /// Ends a function: what its variables hid is seen again.
@@ -334,88 +376,6 @@ impl Shell {
         }
     }
 
-    /// Takes what another state holds as well.
-    pub(super) fn join(&mut self, other: &Shell) -> Fit {
-        add_folders(&mut self.folders, other.folders.clone());
-        add_folders(&mut self.folders_before, other.folders_before.clone());
-        self.join_stack(&other.stack);
-        let fit = self.join_variables(other).and(self.join_functions(other));
-        for (name, targets) in &other.references {
-            let own = self.references.entry(name.clone()).or_insert_with(|| vec![name.clone()]);
-            add_new(own, targets);
-        }
-        for (name, own) in self.references.iter_mut().filter(|(name, _)| !other.references.contains_key(*name)) {
-            add_new(own, std::slice::from_ref(name));
-        }
-        match (&mut self.parameters, &other.parameters) {
-            (Some(own), Some(others)) => add_new(own, others),
-            (own, _) => *own = None,
-        }
-        if self.name != other.name {
-            self.name = Value::unknown();
-        }
-        add_new(&mut self.traps, &other.traps);
-        self.exports_all |= other.exports_all;
-        self.traces |= other.traces;
-        self.reads_unset |= other.reads_unset;
-        add_new(&mut self.reads_secrets, &other.reads_secrets);
-        fit
-    }
-
-    fn join_stack(&mut self, other: &[Vec<Folder>]) {
-        if self.stack != other {
-            let mut all = Vec::new();
-            self.stack.iter().chain(other).for_each(|folders| add_folders(&mut all, folders.clone()));
-            self.stack = vec![all; self.stack.len().max(other.len())];
-        }
-    }
-
-    fn join_variables(&mut self, other: &Shell) -> Fit {
-        let mut fit = Fit::Within;
-        if !Arc::ptr_eq(&self.variables, &other.variables) {
-            let own = Arc::make_mut(&mut self.variables);
-            let missing: Vec<String> =
-                own.keys().filter(|name| !other.variables.contains_key(*name)).cloned().collect();
-            for name in other.variables.keys().chain(&missing) {
-                if own.get(name) != other.variables.get(name) {
-                    let (joined, its_fit) = Variable::joined(own.get(name), other.variables.get(name));
-                    own.extend(joined.map(|joined| (name.clone(), joined)));
-                    fit = fit.and(its_fit);
-                }
-            }
-        }
-        for (own, other) in self.hidden.iter_mut().zip(&other.hidden) {
-            own.iter_mut().filter(|(name, _)| !other.contains_key(*name)).for_each(|(_, one)| one.may_be_seen = true);
-            for (name, hidden) in other {
-                own.entry(name.clone()).or_insert_with(|| Hidden { may_be_seen: true, ..hidden.clone() });
-            }
-        }
-        fit
-    }
-
-    fn join_functions(&mut self, other: &Shell) -> Fit {
-        if Arc::ptr_eq(&self.functions, &other.functions) {
-            return Fit::Within;
-        }
-        let own = Arc::make_mut(&mut self.functions);
-        own.iter_mut().filter(|(name, _)| !other.functions.contains_key(*name)).for_each(|(_, one)| {
-            one.may_be_missing = true;
-        });
-        let mut fit = Fit::Within;
-        for (name, function) in other.functions.iter() {
-            let missing = Function { may_be_missing: true, ..Function::default() };
-            let one = own.entry(name.clone()).or_insert(missing);
-            add_new(&mut one.bodies, &function.bodies);
-            one.may_be_missing |= function.may_be_missing;
-            one.is_exported |= function.is_exported;
-            if one.bodies.len() > MOST_BODIES {
-                one.bodies.truncate(MOST_BODIES);
-                fit = Fit::Beyond;
-            }
-        }
-        fit
-    }
-
     /// Returns whether it is the same state, whatever was read in it.
     pub(super) fn is_like(&self, other: &Shell) -> bool {
         let (reads_unset, reads_secrets) = (self.reads_unset, self.reads_secrets.clone());
@@ -427,12 +387,18 @@ impl Shell {
         self.variables.len() + self.functions.len()
     }
 
-    /// Takes for unknown whatever is not as it was: for loops that do not come to an end.
-    pub(super) fn blur(&mut self, before: &Shell) {
-        let changed = |(name, one): &(&String, &Variable)| before.variables.get(*name) != Some(*one);
-        let names: Vec<String> = self.variables.iter().filter(changed).map(|(name, _)| name.clone()).collect();
+    /// Takes for unknown whatever is not as it was: for loops that do not come to an end. What holds numbers alone is left.
+    /// Returns the names of the variables.
+    pub(super) fn blur(&mut self, before: &Shell) -> HashSet<String> {
+        let changed = self.changed_since(before);
+        let names: Vec<String> = changed.iter().filter(|name| !self.holds_numbers(name)).cloned().collect();
         for name in names {
-            let unknown = Variable::new(Assigned::one(Value::unknown())).0;
+            let assigned = match self.is_array(&name) {
+                true => Assigned::any_list(vec![Value::any_words()]),
+                false => Assigned::one(Value::unknown()),
+            };
+            let mut unknown = Variable::new(assigned).0;
+            unknown.kind = self.variables.get(&name).map_or(Kind::default(), |before| before.kind);
             let joined = Variable::joined(self.variables.get(&name), Some(&unknown)).0;
             self.restore(&name, joined);
         }
@@ -442,6 +408,31 @@ impl Shell {
         if self.parameters != before.parameters {
             self.parameters = None;
         }
+        changed
+    }
+
+    fn changed_since(&self, before: &Shell) -> HashSet<String> {
+        let changed = |(name, one): &(&String, &Variable)| before.variables.get(*name) != Some(*one);
+        self.variables.iter().filter(changed).map(|(name, _)| name.clone()).collect()
+    }
+
+    /// Returns whether one more round, in which some variables were taken for unknown, has changed nothing else. Then no
+    /// further round does, and what holds numbers holds them in all.
+    pub(super) fn is_covered(&self, before: &Shell, blurred: &HashSet<String>) -> bool {
+        let is_unknown = |name: &String| {
+            let values = self.variables.get(name).map(|one| one.values.as_slice()).unwrap_or_default();
+            values.iter().flatten().any(|value| value.pieces() == [Piece::Unknown])
+        };
+        let is_covered = |name: &String| blurred.contains(name) && (is_unknown(name) || self.holds_numbers(name));
+        let folders = self.folders == before.folders || self.folders.contains(&Folder::Unknown);
+        let parameters = self.parameters == before.parameters || self.parameters.is_none();
+        folders && parameters && self.changed_since(before).iter().all(is_covered)
+    }
+
+    /// Returns whether a variable holds numbers alone, however many.
+    pub(super) fn holds_numbers(&self, name: &str) -> bool {
+        let is_number = |value: &Value| value.pieces() == [Piece::Number];
+        self.variables.get(name).is_some_and(|one| one.values.iter().flatten().all(is_number))
     }
 }
 
@@ -453,7 +444,7 @@ fn add_new<T: Clone + PartialEq>(own: &mut Vec<T>, others: &[T]) {
     }
 }
 
-fn add_folders(own: &mut Vec<Folder>, others: Vec<Folder>) {
+pub(super) fn add_folders(own: &mut Vec<Folder>, others: Vec<Folder>) {
     add_new(own, &others);
     if own.len() > MOST_FOLDERS + 1 || (own.len() > MOST_FOLDERS && !own.contains(&Folder::Unknown)) {
         own.truncate(MOST_FOLDERS);

@@ -25,6 +25,8 @@ impl Walk<'_> {
             Act::Fetch(_) => Does::Connect(None),
             Act::ConnectElsewhere => Does::Connect(None),
             Act::Publish(words) => Does::Publish(words),
+            Act::Serve(words) => Does::Serve(words),
+            Act::SendHere(words) => Does::SendHere(words),
             Act::Code(words) => Does::Code(words),
             Act::Program(name) => Does::Program(name),
             Act::Unknown(why) => Does::Unknown(why),
@@ -55,7 +57,7 @@ impl Walk<'_> {
     }
 
     /// Returns whether something is at a path, in whichever folder the command may be.
-    fn is_there(&self, path: &Value) -> bool {
+    pub(super) fn is_there(&self, path: &Value) -> bool {
         let is_at = |place: Place| match place {
             Place::At(place) => self.locate.locate(&place).kind.is_some(),
             Place::Anywhere => false,
@@ -87,8 +89,9 @@ impl Walk<'_> {
     /// Returns where a folder really is.
     pub(super) fn real_path(&self, folder: &str) -> String {
         let through = self.through_links(&format!("{folder}/"));
-        let located = self.locate.locate(through.trim_end_matches('/'));
-        places::path_of(self.scene, &located.target)
+        let through = through.trim_end_matches('/');
+        let by_target = || places::path_of(self.scene, &self.locate.locate(through).target);
+        self.locate.real_path(through).unwrap_or_else(by_target)
     }
 
     fn anywhere(&mut self, deed: Deed, path: &Value) {
@@ -151,8 +154,9 @@ impl Walk<'_> {
         };
         let target = located.target;
         let is_there = located.kind.is_some();
+        let is_folder = located.kind == Some(FileKind::Folder);
         // Whoever runs a file reads it, and says what is wrong with its lines.
-        if deed == Deed::Run && (is_there || Zone::of(&target) == Zone::Secret) {
+        if deed == Deed::Run && (is_there && !is_folder || Zone::of(&target) == Zone::Secret) {
             self.tell(Does::Read(target.clone()));
         }
         let does = match deed {
@@ -242,7 +246,9 @@ impl Walk<'_> {
             return;
         }
         self.connects += usize::from(matches!(does, Does::Connect(_)));
+        self.note_taken_away(&does);
         if self.told.insert((self.part.0, self.list, does.clone())) {
+            self.names_made += usize::from(matches!(does, Does::Change(_, Change::Create | Change::Replace)));
             self.found.push(Found { part: self.part, words: self.words.clone(), does });
         }
     }

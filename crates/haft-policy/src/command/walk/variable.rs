@@ -19,6 +19,25 @@ pub(super) struct Variable {
     pub(super) is_map: bool,
     /// Whether programs get it.
     pub(super) is_exported: bool,
+    pub(super) kind: Kind,
+}
+
+/// What `declare` says of a variable, whatever is assigned to it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Kind {
+    /// Whether it may compute with what is assigned to it (`declare -i`).
+    pub(super) is_integer: bool,
+    /// Whether its values certainly have names (`declare -A`).
+    pub(super) is_associative: bool,
+}
+
+impl Kind {
+    fn or(self, other: Kind) -> Kind {
+        Kind {
+            is_integer: self.is_integer || other.is_integer,
+            is_associative: self.is_associative && other.is_associative,
+        }
+    }
 }
 
 /// What is assigned to a variable.
@@ -74,6 +93,12 @@ impl Assigned {
         Self { is_map: true, ..self }
     }
 
+    /// The same, with each value changed.
+    pub(super) fn map(mut self, change: impl Fn(Value) -> Value) -> Self {
+        self.values.iter_mut().flatten().for_each(|value| *value = change(std::mem::take(value)));
+        self
+    }
+
     pub(super) fn is_map(&self) -> bool {
         self.is_map
     }
@@ -100,7 +125,16 @@ impl Assigned {
 impl Variable {
     pub(super) fn new(assigned: Assigned) -> (Self, Fit) {
         let (values, fit) = bounded(assigned.values);
-        (Self { values, is_array: assigned.is_array, is_map: assigned.is_map, is_exported: false }, fit)
+        (
+            Self {
+                values,
+                is_array: assigned.is_array,
+                is_map: assigned.is_map,
+                is_exported: false,
+                kind: Kind::default(),
+            },
+            fit,
+        )
     }
 
     /// Returns a variable that is one of two; one that is not set is empty.
@@ -108,7 +142,10 @@ impl Variable {
         let (mut joined, other) = match (one, other) {
             (None, None) => return (None, Fit::Within),
             (Some(one), other) => (one.clone(), other),
-            (None, Some(other)) => (Self { values: vec![vec![Value::default()]], ..other.clone() }, Some(other)),
+            (None, Some(other)) => {
+                let kind = Kind { is_associative: false, ..other.kind };
+                (Self { values: vec![vec![Value::default()]], kind, ..other.clone() }, Some(other))
+            }
         };
         let empty = [vec![Value::default()]];
         for list in other.map_or(&empty[..], |other| &other.values) {
@@ -119,6 +156,7 @@ impl Variable {
         joined.is_exported |= other.is_some_and(|other| other.is_exported);
         joined.is_array &= other.is_none_or(|other| other.is_array);
         joined.is_map |= other.is_some_and(|other| other.is_map);
+        joined.kind = joined.kind.or(other.map_or(Kind::default(), |other| other.kind));
         let (values, fit) = bounded(joined.values);
         (Some(Self { values, ..joined }), fit)
     }

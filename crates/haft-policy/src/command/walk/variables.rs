@@ -346,7 +346,10 @@ mod tests {
             ],
         );
         check(Ask, &["TAR_OPTIONS=--remove-files tar cf new.tar src", "MANROFFOPT=-U man ls"]);
-        check(Allow, &["GZIP=-9 tar czf new.tgz src", "LESS=-R git log", "RUSTFLAGS='-D warnings' cargo tree"]);
+        check(
+            Allow,
+            &["GZIP=-9 tar czf new.tgz src", "LESS=-R git log", "RUSTFLAGS='-D warnings' cargo tree --frozen"],
+        );
     }
 
     #[test]
@@ -368,6 +371,6 @@ mod tests {
             ],
         );
         check(Ask, &["CC=clang make", "VIMINIT='set nu' vim x"]);
-        check(Allow, &["CC=clang cargo tree", "CFLAGS=-O2 gcc --version"]);
+        check(Allow, &["CC=clang cargo tree --frozen", "CFLAGS=-O2 gcc --version"]);
     }
 }

@@ -5,6 +5,7 @@
 use haft_contract::guarded::is_secret_variable;
 
 use super::super::SHORTEST;
+use super::harmless::{is_everyday_word, is_placeholder};
 
 /// Last words of names that say something about a secret.
 const ABOUT: &[&str] = &[
@@ -59,9 +60,22 @@ const ABOUT: &[&str] = &[
     "URI",
     "URL",
 ];
+/// Settings of git that hold passwords.
+const OF_GIT: &[&str] = &["extraheader", "smtppass"];
 /// Keys that open nothing.
-const OTHER_KEYS: &[&str] =
-    &["PUBLIC", "CACHE", "PRIMARY", "FOREIGN", "SORT", "PARTITION", "HASH", "ROUTING", "IDEMPOTENCY"];
+const OTHER_KEYS: &[&str] = &[
+    "PUBLIC",
+    "PUBLISHABLE",
+    "SITE",
+    "CACHE",
+    "PRIMARY",
+    "FOREIGN",
+    "SORT",
+    "PARTITION",
+    "HASH",
+    "ROUTING",
+    "IDEMPOTENCY",
+];
 /// Values that settings of every day have.
 const COMMON: &[&str] = &[
     "access",
@@ -181,7 +195,6 @@ pub(super) fn is_plain(value: &str) -> bool {
         "default",
         "disabled",
         "enabled",
-        "changeme",
         "password",
         "{",
         "[",
@@ -195,6 +208,7 @@ pub(super) fn is_plain(value: &str) -> bool {
         || WORDS.contains(&value.as_str())
         || value.len() < SHORTEST && value.chars().all(|c| c.is_ascii_digit() || c == '.')
         || value.starts_with("${") && value.ends_with('}')
+        || is_placeholder(&value)
         || is_own_address(&value)
 }
 
@@ -209,6 +223,9 @@ fn is_own_address(value: &str) -> bool {
 
 /// Returns whether a name says that its value is a secret, and not only something about one, as `COOKIE_DOMAIN` does.
 pub(super) fn names_secret(name: &str) -> bool {
+    if OF_GIT.iter().any(|of_git| name.eq_ignore_ascii_case(of_git)) {
+        return true;
+    }
     if !is_secret_variable(name) {
         return false;
     }
@@ -225,7 +242,7 @@ pub(super) fn names_secret(name: &str) -> bool {
 }
 
 /// Returns the words of a name, in capitals: `cookieDomain` and `cookie_domain` have two.
-fn words(name: &str) -> Vec<String> {
+pub(super) fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut was_lower = false;
     for letter in name.chars() {
@@ -264,30 +281,29 @@ pub(super) fn is_word(value: &str) -> bool {
     value.chars().all(|c| c.is_ascii_lowercase()) || value.chars().all(|c| c.is_ascii_uppercase())
 }
 
-/// Passwords that everybody has, which are ordinary words elsewhere.
+/// Passwords that are ordinary words elsewhere: each is hidden only with its name.
 pub(super) fn is_default(value: &str) -> bool {
     const WORDS: &[&str] = &[
         "postgres",
         "postgresql",
         "mysqlroot",
         "changeit",
-        "changethis",
-        "change-me",
-        "change_me",
         "rootroot",
         "adminadmin",
         "rabbitmq",
         "minioadmin",
         "guestguest",
-        "your-key-here",
         "example",
         "password123",
         "testtest",
         "test-key",
         "test_key",
         "dummy-key",
+        "x-oauth-basic",
     ];
     WORDS.contains(&value.to_ascii_lowercase().as_str())
+        || COMMON.contains(&value.to_ascii_lowercase().as_str())
+        || is_everyday_word(value)
         || value.len() < 12 && value.chars().all(|c| c.is_ascii_digit())
 }
 

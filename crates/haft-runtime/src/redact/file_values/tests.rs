@@ -2,11 +2,11 @@ use super::super::Redactor;
 use super::*;
 
 fn file(path: &str, text: &str) -> SecretFile {
-    SecretFile { path: path.to_owned(), text: text.to_owned() }
+    SecretFile::of(path.to_owned(), text.as_bytes())
 }
 
 fn texts(text: &str) -> Vec<String> {
-    let hidden = secrets_in(&file(".env", text)).into_iter().filter(|secret| secret.kept == 0);
+    let hidden = secrets_in(&file(".env", text)).0.into_iter().filter(|secret| secret.kept == 0);
     hidden.map(|secret| secret.text).collect()
 }
 
@@ -79,12 +79,12 @@ fn ordinary_values_are_hidden_only_with_their_names() {
     ] {
         assert_eq!(texts(file), Vec::<String>::new(), "{file}");
     }
-    let secrets = secrets_in(&file(".env", "NAME=swordfish"));
+    let secrets = secrets_in(&file(".env", "NAME=swordfish")).0;
     for written in ["NAME=swordfish", "NAME: swordfish", "NAME\": \"swordfish", "NAME=\"swordfish"] {
         let secret = secrets.iter().find(|secret| secret.text == written).expect("it is hidden with its name");
         assert_eq!(&secret.text[secret.kept..], "swordfish");
     }
-    assert!(secrets_in(&file(".env", "PORT=3000\nHOST=localhost")).is_empty());
+    assert!(secrets_in(&file(".env", "PORT=3000\nHOST=localhost")).0.is_empty());
 }
 
 /// A file, and what programs that read it print of its values.
@@ -359,4 +359,138 @@ fn what_is_said_of_a_secret_is_told_from_the_secret() {
     {
         assert!(!names_secret(name), "{name}");
     }
+}
+
+/// Settings that hold secrets among other things, and what they show of an output.
+const SETTINGS: &[(&str, &str, &str, &str)] = &[
+    (
+        "gradle.properties",
+        "org.gradle.jvmargs=-Xmx2048m8a7b6c5d\nsigningPassword=k-9f8e7d6c5b\nartifactory_password=swordfish\nversionName=3.2.1-rc4x5y6z\n",
+        "-Xmx2048m8a7b6c5d k-9f8e7d6c5b swordfish 3.2.1-rc4x5y6z artifactory_password=swordfish",
+        "-Xmx2048m8a7b6c5d [secret] swordfish 3.2.1-rc4x5y6z artifactory_password=[secret]",
+    ),
+    (
+        "gradle.properties.bak",
+        "a=b9f8e7d6c5\nnpmToken = k-9f8e7d6c5b\n",
+        "b9f8e7d6c5 k-9f8e7d6c5b",
+        "b9f8e7d6c5 [secret]",
+    ),
+    (
+        "tokens.json",
+        "{\"color\": {\"primary\": {\"value\": \"#1a2b3c4d\", \"sortKey\": \"secondary\"}}, \"access_token\": \"k-9f8e7d6c5b\"}",
+        "#1a2b3c4d secondary k-9f8e7d6c5b",
+        "#1a2b3c4d secondary [secret]",
+    ),
+    (
+        "credentials",
+        "[default]\nregion = eu-1a2b3c4d\naws_secret_access_key = k9f8e7d6c5b4a3\n",
+        "eu-1a2b3c4d k9f8e7d6c5b4a3",
+        "eu-1a2b3c4d [secret]",
+    ),
+];
+
+#[test]
+fn of_settings_only_what_telling_names_say_is_hidden() {
+    for (path, text, output, shown) in SETTINGS {
+        let redactor = Redactor::default();
+        redactor.also_hide_files(&[file(path, text)]);
+        assert_eq!(redactor.redact_known(output), *shown, "{path}");
+    }
+}
+
+/// Lines of a secret file whose values are found in any output, and are shown there.
+const HARMLESS: &[&str] = &[
+    "DB_PASSWORD=username",
+    "SECRET_KEY=development",
+    "API_KEY=application",
+    "PASSWORD=Password",
+    "TOKEN=authentication_token_here",
+    "API_TOKEN=your-key-here",
+    "API_TOKEN=<your-token>",
+    "PASSWORD=changeme",
+    "PASSWORD=change_me",
+    "API_KEY=xxxxxxxxxxxx",
+    "API_KEY=sk-xxxxxxxxxxxx",
+    "GIT_COMMIT=9f8e7d6c5b4a39281706f5e4d3c2b1a09f8e7d6c",
+    "COMMIT_SHA=9f8e7d6c5b4a",
+    "MODEL=claude-3x5y7z-20240620a1",
+    "OPENAI_MODEL=gpt4o2024a8b7c6",
+    "GOOGLE_PROJECT_ID=shop-4f9d27ab31",
+    "OAUTH_CLIENT_ID=1234567890-a1b2c3d4e5f6.apps.example.com",
+    "VAPID_PUBLIC_KEY=BNcRdreALRFXTkOOUHK1EtK2wtaz5Ry4YfYCA",
+    "STRIPE_PUBLISHABLE_KEY=pk-9f8e7d6c5b4a",
+    "-----BEGIN CERTIFICATE-----\nMIIDdzCCAl+gAwIBAgIEAgAAuTANBgkq\n-----END CERTIFICATE-----",
+    "-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A\n-----END PUBLIC KEY-----",
+];
+
+#[test]
+fn what_is_public_or_an_everyday_word_or_still_to_be_filled_in_is_shown() {
+    for text in HARMLESS {
+        let redactor = Redactor::default();
+        redactor.also_hide_files(&[file(".env", &format!("{text}\nOTHER=k-9f8e7d6c5c\n"))]);
+        let value = text.lines().nth(1).or_else(|| text.split_once('=').map(|(_, value)| value)).expect("it has one");
+        let output = format!("it is {value}, really; k-9f8e7d6c5c");
+        assert_eq!(redactor.redact_known(&output), format!("it is {value}, really; [secret]"), "{text}");
+    }
+    // With its name even a word is hidden.
+    let redactor = Redactor::default();
+    redactor.also_hide_files(&[file(".env", "DB_PASSWORD=username\n")]);
+    assert_eq!(redactor.redact_known("DB_PASSWORD=username of username"), "DB_PASSWORD=[secret] of username");
+}
+
+#[test]
+fn a_private_key_between_public_ones_is_hidden() {
+    let redactor = Redactor::default();
+    let key = "-----BEGIN CERTIFICATE-----\nMIIDdzCCAl+gAwIBAgIEAgAA\n-----END CERTIFICATE-----\n\
+               -----BEGIN EC PRIVATE KEY-----\nMHcCAQEEIIrYSSNQFaA2Hwf1\n-----END EC PRIVATE KEY-----\n";
+    redactor.also_hide_files(&[file("all.pem", key)]);
+    let shown = redactor.redact_known("MIIDdzCCAl+gAwIBAgIEAgAA MHcCAQEEIIrYSSNQFaA2Hwf1").into_owned();
+    assert_eq!(shown, "MIIDdzCCAl+gAwIBAgIEAgAA [secret]");
+}
+
+/// Settings of git, and what is hidden in them.
+const GIT_SETTINGS: &[(&str, &str)] = &[
+    ("[remote \"origin\"]\n\turl = https://ann:k-9f8e7d6c5b@example.com/a.git\n", "k-9f8e7d6c5b"),
+    ("[remote \"origin\"]\n\turl = https://k9f8e7d6c5b4a@example.com/a.git\n", "k9f8e7d6c5b4a"),
+    ("[remote \"origin\"]\n\tpushurl = \"https://k9f8e7d6c5b4a:x-oauth-basic@example.com/a\"\n", "k9f8e7d6c5b4a"),
+    ("[url \"https://ann:k-9f8e7d6c5b@example.com/\"]\n\tinsteadOf = https://example.com/\n", "k-9f8e7d6c5b"),
+    (
+        "[http]\n\textraheader = AUTHORIZATION: basic eDprLTlmOGU3ZDZjNWI=\n",
+        "AUTHORIZATION: basic eDprLTlmOGU3ZDZjNWI=",
+    ),
+    (
+        "[http \"https://example.com/\"]\n\textraHeader = \"Private-Token: k9f8e7d6c5b4a\"\n",
+        "\"Private-Token: k9f8e7d6c5b4a\"",
+    ),
+    ("[http]\n\tproxy = http://ann:k-9f8e7d6c5b@proxy:3128\n", "k-9f8e7d6c5b"),
+    ("[sendemail]\n\tsmtpPass = k-9f8e7d6c5b\n", "k-9f8e7d6c5b"),
+    ("[credential]\n\thelper = \"!f() { echo password=k-9f8e7d6c5b; }; f\"\n", "k-9f8e7d6c5b"),
+];
+
+#[test]
+fn passwords_in_settings_of_git_are_hidden_and_the_rest_is_shown() {
+    let ordinary = "[core]\n\trepositoryformatversion = 0\n[user]\n\tname = Ann\n\temail = ann@example.com\n\
+                    [branch \"fix-9f8e7d6c\"]\n\tremote = origin\n\tmerge = refs/heads/fix-9f8e7d6c\n\
+                    [remote \"up\"]\n\turl = git@example.com:ann/a1b2c3d4e5.git\n\turl = https://example.com/ann/a1b2c3d4e5.git\n";
+    for (settings, value) in GIT_SETTINGS {
+        let redactor = Redactor::default();
+        let text = format!("{ordinary}{settings}");
+        redactor.also_hide_files(&[file(".git/config", &text).with_other_content()]);
+        assert_eq!(redactor.redact_known(&text), text.replace(value, "[secret]"), "{settings}");
+        let token = value.split(' ').next_back().unwrap_or_default().trim_matches('"');
+        assert_eq!(redactor.redact_known(token).trim_end_matches('='), "[secret]", "{settings}");
+    }
+}
+
+#[test]
+fn a_file_of_very_many_values_is_hidden_and_too_many_are_told() {
+    let of = |count: usize| (0..count).map(|number| format!("K{number}=k-{number}-9f8e7d\n")).collect::<String>();
+    let redactor = Redactor::default();
+    assert!(redactor.also_hide_files(&[file(".env", &of(6_000))]));
+    for number in [0, 4_999, 5_000, 5_999] {
+        let value = format!("k-{number}-9f8e7d");
+        assert_eq!(redactor.redact_known(&value), "[secret]", "{value}");
+    }
+    let (values, is_all) = secrets_in(&file(".env", &of(30_000)));
+    assert!(!is_all && values.iter().filter(|secret| secret.kept == 0).count() == MOST);
 }

@@ -32,8 +32,8 @@ impl Code {
     }
 
     /// Returns the same with the folder at another place.
-    pub(super) fn moved_to(self, folder: OwnedFd) -> Self {
-        Self { folder, ..self }
+    pub(super) fn moved_to(&self, folder: OwnedFd) -> Self {
+        Self { folder, root: self.root.clone(), places: self.places.clone() }
     }
 
     /// Mounts the parts of the copy that belong to a root, which lies at this place.

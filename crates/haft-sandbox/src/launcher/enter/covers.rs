@@ -33,9 +33,12 @@ impl Covers {
         for name in [FOLDER, FILE] {
             rustix::fs::chmodat(beside, name, Mode::empty(), AtFlags::empty()).or_missing(missing)?;
         }
-        let folder = find(beside, Path::new(FOLDER)).or_missing(missing)?;
-        let file = find(beside, Path::new(FILE)).or_missing(missing)?;
-        Ok(Self { folder, file })
+        Self::found(beside).or_missing(missing)
+    }
+
+    /// Finds the two where they were made.
+    pub(super) fn found(beside: BorrowedFd<'_>) -> std::io::Result<Self> {
+        Ok(Self { folder: find(beside, Path::new(FOLDER))?, file: find(beside, Path::new(FILE))? })
     }
 
     /// Covers these and the secrets of the system, as far as they can be seen.
@@ -101,6 +104,14 @@ pub(super) fn secret_files(root: BorrowedFd<'_>) -> Vec<PathBuf> {
         }
     }
     files
+}
+
+/// Returns the folders in which such files lie.
+pub(crate) fn secret_folders() -> Vec<&'static Path> {
+    let mut folders: Vec<&Path> = SECRET_FILES.lines().filter_map(|line| Path::new(line).parent()).collect();
+    folders.sort_unstable();
+    folders.dedup();
+    folders
 }
 
 /// Returns whether a path is one of those, or lies in one, as far as its name says.

@@ -12,7 +12,8 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use rustix::mount::UnmountFlags;
+use rustix::fs::{Mode, OFlags};
+use rustix::mount::{FsPickFlags, UnmountFlags, fspick};
 
 use super::code::Code;
 use super::covers::Covers;
@@ -29,6 +30,9 @@ const PATIENCE: Duration = Duration::from_millis(20);
 const BETWEEN_TRIES: Duration = Duration::from_millis(1);
 /// The folder out of sight in which a ground is put together.
 const WORKSHOP: &str = "workshop";
+/// The machine's own `/proc`, without which the kernel lets nobody mount another.
+const PROCESSES: &str = "processes";
+const CODE: &str = "code";
 
 /// What grounds are made of.
 pub(crate) struct Grounds {
@@ -49,6 +53,8 @@ pub(crate) struct Grounds {
 /// One root.
 struct Root {
     path: PathBuf,
+    /// By which number its folders out of sight are called.
+    number: usize,
     /// The real folder.
     lower: OwnedFd,
     /// The empty folder over which layers are put.
@@ -74,15 +80,56 @@ impl Grounds {
         let (layers, roots, over, tried) = Default::default();
         let mut grounds = Self { hidden, workshop, covers, code: None, layers, roots, over, tried };
         if let Some(code) = code {
-            let kept = grounds.keep(code.folder(), "code").or_missing(missing)?;
+            let kept = grounds.keep(code.folder(), CODE).or_missing(missing)?;
             grounds.code = Some(code.moved_to(kept));
         }
         for (number, path) in visible.layers.iter().enumerate() {
             let Ok(opened) = sources.open_layers(number, path) else { continue };
-            let kept = grounds.keep(opened.as_fd(), &format!("layers-{number}")).or_missing(missing)?;
+            let kept = grounds.keep(opened.as_fd(), &name_of_layers(grounds.layers.len())).or_missing(missing)?;
             grounds.layers.push((path.clone(), kept));
         }
         Ok(grounds)
+    }
+
+    /// Keeps the machine's own `/proc`, so that each command gets one of its own.
+    pub(super) fn keep_processes(&self) -> io::Result<()> {
+        make_folder(self.hidden.as_fd(), Path::new(PROCESSES))?;
+        Tree::at(Path::new("/proc"))?.attach(self.hidden.as_fd(), Path::new(PROCESSES))
+    }
+
+    /// Opens everything again, in a copy of the mount namespace in which it was made.
+    pub(super) fn reopened(&self) -> io::Result<Self> {
+        let root = rustix::fs::open("/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+        let hidden = find(root.as_fd(), Path::new("proc"))?;
+        let find = |name: &str| find(hidden.as_fd(), Path::new(name));
+        let code = self.code.as_ref().map(|code| Ok::<_, io::Error>(code.moved_to(find(CODE)?))).transpose()?;
+        let again =
+            |(number, (path, _)): (usize, &(PathBuf, OwnedFd))| Ok((path.clone(), find(&name_of_layers(number))?));
+        let layers: io::Result<Vec<_>> = self.layers.iter().enumerate().map(again).collect();
+        let roots: io::Result<Vec<_>> = self
+            .roots
+            .iter()
+            .enumerate()
+            .map(|(number, one)| {
+                let empty = if self.lies_in_another(number) {
+                    find(&name_of_empty(one.number))?
+                } else {
+                    super::mounts::find(root.as_fd(), inner(&one.path))?
+                };
+                Ok(Root {
+                    path: one.path.clone(),
+                    number: one.number,
+                    lower: find(&name_of_root(one.number))?,
+                    empty: Tree::attached(empty),
+                    inside: one.inside.clone(),
+                    covered: one.covered.clone(),
+                })
+            })
+            .collect();
+        let (workshop, covers) = (find(WORKSHOP)?, Covers::found(hidden.as_fd())?);
+        let (over, tried) = Default::default();
+        let (layers, roots) = (layers?, roots?);
+        Ok(Self { hidden: Tree::attached(hidden), workshop, covers, code, layers, roots, over, tried })
     }
 
     /// Keeps a folder out of sight.
@@ -103,8 +150,9 @@ impl Grounds {
         place: BorrowedFd<'_>,
     ) -> io::Result<()> {
         let (visible, VisibleRoot { path, .. }) = visible;
-        let lower = self.keep(folder, &format!("root-{}", self.roots.len()))?;
-        let empty = make_folder(self.hidden.as_fd(), Path::new(&format!("empty-{}", self.roots.len())))?;
+        let number = self.roots.len();
+        let lower = self.keep(folder, &name_of_root(number))?;
+        let empty = make_folder(self.hidden.as_fd(), Path::new(&name_of_empty(number)))?;
         let empty = Tree::of(empty.as_fd())?;
         empty.restrict(READ_ONLY | PLAIN)?;
         empty.attach_over(place)?;
@@ -115,8 +163,13 @@ impl Grounds {
             places.iter().filter(is_inside).filter_map(|place| Some((below(&place.path)?, place.what.clone())));
         let hidden = visible.hidden.iter().filter(|hidden| !visible.is_emptied(hidden));
         let covered = hidden.filter_map(|hidden| below(hidden)).collect();
-        self.roots.push(Root { path: path.clone(), lower, empty, inside: inside.collect(), covered });
+        self.roots.push(Root { path: path.clone(), number, lower, empty, inside: inside.collect(), covered });
         Ok(())
+    }
+
+    /// Puts the roots in the order in which they are asked for.
+    pub(super) fn in_order_of(&mut self, roots: &[VisibleRoot]) {
+        self.roots.sort_by_key(|root| roots.iter().position(|other| other.path == root.path));
     }
 
     /// Returns the descriptors that are needed.
@@ -137,26 +190,31 @@ impl Grounds {
 
     /// Puts the worker on a ground. When it fails, there is none.
     pub(super) fn enter(&mut self, roots: &[VisibleRoot], given: &[Given]) -> Result<(), NotEntered> {
-        let is_same =
-            roots.len() == self.roots.len() && roots.iter().zip(&self.roots).all(|(one, other)| one.path == other.path);
-        if !is_same || !self.over.is_empty() {
-            return Err(NotEntered::Missing("The worker was started for other folders, or is at work.".into()));
-        }
-        let entered = self.put_over_all(roots, given);
+        // They were added in the order of their places, which is not that of the ground.
+        let own = |root: &VisibleRoot| self.roots.iter().position(|own| own.path == root.path);
+        let own: Option<Vec<usize>> = roots.iter().map(own).collect();
+        let Some(own) = own.filter(|own| own.len() == self.roots.len() && self.over.is_empty()) else {
+            return Err(NotEntered::Missing("The sandbox was made for other folders, or is at work.".into()));
+        };
+        let entered = self.put_over_all(roots, given, &own);
         if entered.is_err() {
             let _ = self.shut().and_then(|()| self.take_away());
         }
         entered
     }
 
-    fn put_over_all(&mut self, roots: &[VisibleRoot], given: &[Given]) -> Result<(), NotEntered> {
+    /// `own` says for each root which of those that were added it is.
+    fn put_over_all(&mut self, roots: &[VisibleRoot], given: &[Given], own: &[usize]) -> Result<(), NotEntered> {
         let mut order: Vec<usize> = (0..roots.len()).collect();
         order.sort_by_key(|number| roots[*number].path.components().count());
         for number in order {
-            let what = format!("The folder {:?} for the worker", roots[number].path);
-            let tree = self.ground(number, &roots[number], &given[number])?;
-            let place = self.place(number).or_missing(&what)?;
-            let place = place.as_ref().map_or(self.roots[number].empty.as_fd(), AsFd::as_fd);
+            let what = format!("The folder {:?} in the sandbox", roots[number].path);
+            if !is_same_folder(self.roots[own[number]].lower.as_fd(), given[number].folder.as_fd()) {
+                return Err(NotEntered::Passing(format!("{what} was replaced by another one.")));
+            }
+            let tree = self.ground(own[number], &roots[number], &given[number])?;
+            let place = self.place(own[number]).or_missing(&what)?;
+            let place = place.as_ref().map_or(self.roots[own[number]].empty.as_fd(), AsFd::as_fd);
             tree.attach_over(place).or_missing(&what)?;
             self.over.push(tree);
         }
@@ -171,28 +229,30 @@ impl Grounds {
 
     /// Returns the place of a root that lies in another one, whose layer lies over its empty folder.
     fn place(&self, number: usize) -> io::Result<Option<OwnedFd>> {
-        let path = &self.roots[number].path;
-        let is_around = |other: &&Root| path != &other.path && path.starts_with(&other.path);
-        if !self.roots.iter().any(|other| is_around(&other)) {
+        if !self.lies_in_another(number) {
             return Ok(None);
         }
-        let root =
-            rustix::fs::open("/", rustix::fs::OFlags::PATH | rustix::fs::OFlags::CLOEXEC, rustix::fs::Mode::empty())?;
-        find(root.as_fd(), inner(path)).map(Some)
+        let root = rustix::fs::open("/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+        find(root.as_fd(), inner(&self.roots[number].path)).map(Some)
+    }
+
+    fn lies_in_another(&self, number: usize) -> bool {
+        let path = &self.roots[number].path;
+        self.roots.iter().any(|other| *path != other.path && path.starts_with(&other.path))
     }
 
     /// Puts a layer and everything that lies in it together, out of sight.
     fn ground(&self, number: usize, visible: &VisibleRoot, given: &Given) -> Result<Tree, NotEntered> {
         let root = &self.roots[number];
-        let Some(layer) = &given.layer else {
-            return Err(NotEntered::Missing(
-                "The worker was started on grounds with layers, and this one has none.".into(),
-            ));
+        let tree = match &given.layer {
+            Some(layer) => {
+                let open = self.open_layer(layer)?;
+                let folders = Folders { lower: root.lower.as_fd(), upper: open.upper.as_fd(), work: open.work.as_fd() };
+                let is_tried = self.tried.iter().any(|place| layer.beside.starts_with(place));
+                if is_tried { layer::again(&root.path, &folders)? } else { layer::over(&root.path, &folders)? }
+            }
+            None => Tree::of(root.lower.as_fd()).or_missing("The real folder")?,
         };
-        let open = self.open_layer(layer)?;
-        let folders = Folders { lower: root.lower.as_fd(), upper: open.upper.as_fd(), work: open.work.as_fd() };
-        let is_tried = self.tried.iter().any(|place| layer.beside.starts_with(place));
-        let tree = if is_tried { layer::again(&root.path, &folders)? } else { layer::over(&root.path, &folders)? };
         tree.attach_over(self.workshop.as_fd()).or_missing("A layer")?;
         let whole = self.furnish(root, visible, &tree);
         if whole.is_err() {
@@ -207,7 +267,7 @@ impl Grounds {
             code.put(&root.path, (tree.as_fd(), Path::new("")))?;
         }
         for (number, (path, what)) in root.inside.iter().enumerate() {
-            let missing = format!("{:?} for the worker", root.path.join(path));
+            let missing = format!("{:?} in the sandbox", root.path.join(path));
             match what {
                 What::Private(_) if find(tree.as_fd(), path).is_err() => {}
                 What::Private(_) => {
@@ -241,6 +301,15 @@ impl Grounds {
         layer.open(folder.as_fd(), beside).map_err(refused)
     }
 
+    /// Returns handles of the layers that lie over these roots, by which they can be set up anew.
+    pub(crate) fn layers(&self, roots: &[VisibleRoot]) -> Vec<OwnedFd> {
+        if !roots.iter().all(|root| root.layered) {
+            return Vec::new();
+        }
+        let flags = FsPickFlags::FSPICK_CLOEXEC | FsPickFlags::FSPICK_EMPTY_PATH;
+        self.over.iter().filter_map(|tree| fspick(tree.as_fd(), "", flags).ok()).collect()
+    }
+
     /// Makes the ground such that nothing that the worker holds can change it any more.
     pub(crate) fn shut(&self) -> io::Result<()> {
         let until = Instant::now() + PATIENCE;
@@ -262,6 +331,23 @@ impl Grounds {
         }
         Ok(())
     }
+}
+
+fn is_same_folder(one: BorrowedFd<'_>, other: BorrowedFd<'_>) -> bool {
+    let identity = |folder| rustix::fs::fstat(folder).map(|found| (found.st_dev, found.st_ino));
+    matches!((identity(one), identity(other)), (Ok(one), Ok(other)) if one == other)
+}
+
+fn name_of_layers(number: usize) -> String {
+    format!("layers-{number}")
+}
+
+fn name_of_root(number: usize) -> String {
+    format!("root-{number}")
+}
+
+fn name_of_empty(number: usize) -> String {
+    format!("empty-{number}")
 }
 
 /// Takes a mount away, with everything that lies over it. By descriptor: whoever moved a folder above it moves nothing here.

@@ -27,13 +27,32 @@ pub(super) struct Folders<'a> {
     pub(super) work: BorrowedFd<'a>,
 }
 
+/// What a layer lies over: the first of them lies on top of the rest.
+pub(super) struct Lowers<'a> {
+    pub(super) first: BorrowedFd<'a>,
+    pub(super) rest: &'a [BorrowedFd<'a>],
+}
+
+/// Puts a layer over several folders.
+pub(super) fn over_several(
+    path: &Path,
+    lowers: &Lowers<'_>,
+    (upper, work): (BorrowedFd<'_>, BorrowedFd<'_>),
+) -> Result<Tree, NotEntered> {
+    over_with(path, &Folders { lower: lowers.first, upper, work }, lowers.rest)
+}
+
 /// Puts a layer over a folder.
 ///
 /// Only what would be the same the next time is [`NotEntered::NoLayer`]: without a layer a command works on the real
 /// files, and nothing that a command can bring about may lead there.
 pub(super) fn over(path: &Path, folders: &Folders<'_>) -> Result<Tree, NotEntered> {
-    let by_name = |error| if is_lasting(&error) { mount(folders, By::Name) } else { Err(error) };
-    let tree = mount(folders, By::Descriptor)
+    over_with(path, folders, &[])
+}
+
+fn over_with(path: &Path, folders: &Folders<'_>, rest: &[BorrowedFd<'_>]) -> Result<Tree, NotEntered> {
+    let by_name = |error| if is_lasting(&error) { mount_over(folders, rest, By::Name) } else { Err(error) };
+    let tree = mount_over(folders, rest, By::Descriptor)
         .or_else(by_name)
         .map_err(|error| why_refused(&error, &Facts::of(path, folders)))?;
     try_to_write(tree.as_fd()).map_err(|error| why_not_writable(&error, folders))?;
@@ -57,6 +76,10 @@ pub(super) enum By {
 }
 
 pub(super) fn mount(folders: &Folders<'_>, by: By) -> io::Result<Tree> {
+    mount_over(folders, &[], by)
+}
+
+fn mount_over(folders: &Folders<'_>, rest: &[BorrowedFd<'_>], by: By) -> io::Result<Tree> {
     let file_system = fsopen("overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
     // Without it, removing a folder fails later.
     fsconfig_set_flag(&file_system, "userxattr")?;
@@ -65,12 +88,15 @@ pub(super) fn mount(folders: &Folders<'_>, by: By) -> io::Result<Tree> {
     let name = |folder: BorrowedFd<'_>| format!("/proc/self/fd/{}", folder.as_raw_fd());
     match by {
         By::Descriptor => {
-            fsconfig_set_fd(&file_system, "lowerdir+", folders.lower)?;
+            for lower in [&folders.lower].into_iter().chain(rest) {
+                fsconfig_set_fd(&file_system, "lowerdir+", *lower)?;
+            }
             fsconfig_set_fd(&file_system, "upperdir", folders.upper)?;
             fsconfig_set_fd(&file_system, "workdir", folders.work)?;
         }
         By::Name => {
-            fsconfig_set_string(&file_system, "lowerdir", name(folders.lower))?;
+            let lowers: Vec<String> = [&folders.lower].into_iter().chain(rest).map(|lower| name(*lower)).collect();
+            fsconfig_set_string(&file_system, "lowerdir", lowers.join(":"))?;
             fsconfig_set_string(&file_system, "upperdir", name(folders.upper))?;
             fsconfig_set_string(&file_system, "workdir", name(folders.work))?;
         }
@@ -175,7 +201,7 @@ fn shown(path: &Path) -> String {
 }
 
 /// Returns the mount points that the kernel lists.
-fn mount_points(mounts: &[u8]) -> Vec<PathBuf> {
+pub(super) fn mount_points(mounts: &[u8]) -> Vec<PathBuf> {
     let point = |line: &[u8]| line.split(|byte| *byte == b' ').nth(4).map(unescaped);
     mounts.split(|byte| *byte == b'\n').filter_map(point).collect()
 }

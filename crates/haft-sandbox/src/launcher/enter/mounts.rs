@@ -34,6 +34,11 @@ impl Tree {
         Self::copied(CWD, path, OpenTreeFlags::AT_SYMLINK_NOFOLLOW)
     }
 
+    /// Takes a mount that is attached already.
+    pub(super) fn attached(place: OwnedFd) -> Self {
+        Self(place)
+    }
+
     /// Copies what a descriptor stands for, with everything mounted below.
     pub(super) fn of(place: BorrowedFd<'_>) -> io::Result<Self> {
         Self::copied(place, Path::new(""), OpenTreeFlags::AT_EMPTY_PATH)
@@ -78,6 +83,12 @@ impl Tree {
     pub(super) fn attach_over(&self, place: BorrowedFd<'_>) -> io::Result<()> {
         let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
         Ok(move_mount(&self.0, "", place, "", flags)?)
+    }
+}
+
+impl From<Tree> for OwnedFd {
+    fn from(tree: Tree) -> Self {
+        tree.0
     }
 }
 

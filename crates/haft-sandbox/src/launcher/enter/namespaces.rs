@@ -1,11 +1,11 @@
 //! The identity of a command and the namespaces it lives in.
 
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::process::{DumpableBehavior, Gid, Uid, getegid, geteuid, set_dumpable_behavior};
-use rustix::thread::{set_thread_groups, set_thread_res_gid, set_thread_res_uid};
+use rustix::thread::{UnshareFlags, set_thread_groups, set_thread_res_gid, set_thread_res_uid};
 
 /// Namespaces that every command has for itself.
 const ALWAYS: i32 =
@@ -39,6 +39,47 @@ pub(super) fn become_owner(owner: Owner) -> io::Result<()> {
     set_thread_res_uid(owner.uid, owner.uid, owner.uid)?;
     // Whoever changes identity cannot write the maps of a namespace in its own /proc entry until this is said.
     Ok(set_dumpable_behavior(DumpableBehavior::Dumpable)?)
+}
+
+/// The namespaces that commands of one session share.
+pub(super) struct Shared {
+    pub(super) user: OwnedFd,
+    pub(super) network: OwnedFd,
+}
+
+impl Shared {
+    /// Opens those of this process.
+    pub(super) fn own() -> io::Result<Self> {
+        let open = |name: &str| {
+            rustix::fs::open(format!("/proc/self/ns/{name}"), OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+        };
+        Ok(Self { user: open("user")?, network: open("net")? })
+    }
+}
+
+/// Moves this process into namespaces of its own, but for that of processes. Call it while it has one thread.
+pub(super) fn enter_new(has_network: bool) -> io::Result<()> {
+    let (uid, gid) = own_identity();
+    let network = if has_network { UnshareFlags::empty() } else { UnshareFlags::NEWNET };
+    unshare(OWN | UnshareFlags::NEWUSER | network)?;
+    map_identity(uid, gid)
+}
+
+/// Moves this process into the user namespace and the network of an earlier one, and into mounts of its own there.
+pub(super) fn enter_earlier(earlier: &Shared) -> io::Result<()> {
+    use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+    move_into_link_name_space(earlier.user.as_fd(), Some(LinkNameSpaceType::User))?;
+    move_into_link_name_space(earlier.network.as_fd(), Some(LinkNameSpaceType::Network))?;
+    unshare(OWN)
+}
+
+/// Namespaces that each kept root has for itself.
+const OWN: UnshareFlags = UnshareFlags::NEWNS.union(UnshareFlags::NEWIPC).union(UnshareFlags::NEWUTS);
+
+#[allow(unsafe_code)]
+fn unshare(what: UnshareFlags) -> io::Result<()> {
+    // SAFETY: no descriptors are unshared, and the process has one thread.
+    Ok(unsafe { rustix::thread::unshare_unsafe(what) }?)
 }
 
 /// On which side of the new namespaces a process finds itself.

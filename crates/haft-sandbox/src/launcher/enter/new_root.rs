@@ -7,17 +7,20 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, StatxFlags};
 use rustix::io::Errno;
 use rustix::mount::UnmountFlags;
 
+use super::caches::{Cache, Caches};
 use super::code::Code;
 use super::covers::Covers;
+use super::detached::{self, Detached};
 use super::grounds::Grounds;
 use super::layer::{self, Folders};
 use super::mounts::{
     NO_EXEC, NO_SUID, PLAIN, READ_ONLY, Tree, find, make_file, make_folder, make_link, restrict_one, write_file,
 };
-use super::places::{Place, What};
+use super::network;
+use super::places::{self, Place, What};
 use super::sources::{Given, Sources};
 use super::{NotEntered, OrMissing, limits};
-use crate::orders::{Visible, VisibleCode, VisibleRoot};
+use crate::orders::{KeptParts, Visible, VisibleCode, VisibleRoot};
 
 /// Devices that are the real ones; a command cannot do without the first.
 const DEVICES: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
@@ -42,10 +45,14 @@ pub(super) struct NewRoot<'a> {
     root: OwnedFd,
     /// Holds all that is private, each in a folder of its own. Itself it is visible nowhere.
     private: Tree,
+    detached: Detached,
     notes: Vec<String>,
     processes: u32,
     /// Where the roots have another ground for each call.
     grounds: Option<Grounds>,
+    /// Whether each command has a `/proc` of its own.
+    is_kept: bool,
+    caches: Caches,
     code: Option<Code>,
 }
 
@@ -64,7 +71,9 @@ impl<'a> NewRoot<'a> {
         let root = make_folder(root.as_fd(), Path::new("")).or_missing("The new root")?;
         let open = |code: &VisibleCode| sources.open_code(&code.folder).map(|folder| Code::new(folder, code));
         let code = visible.code.as_ref().map(open).transpose().or_missing("The trusted copy of the project's code")?;
-        Ok(Self { visible, sources, root, private, notes: Vec::new(), processes, grounds: None, code })
+        let detached = Detached::prepare(private.as_fd()).or_missing("A folder with nothing in it")?;
+        let (notes, grounds, is_kept, caches) = Default::default();
+        Ok(Self { visible, sources, root, private, detached, notes, processes, grounds, is_kept, caches, code })
     }
 
     /// Lets roots have another ground for each call, which are made of what lies beneath `/proc`.
@@ -75,8 +84,21 @@ impl<'a> NewRoot<'a> {
         Ok(())
     }
 
+    /// Is kept for many commands, each of which has another ground and a `/proc` of its own.
+    pub(super) fn keep(&mut self, caches: Caches) -> Result<(), NotEntered> {
+        self.change_grounds()?;
+        self.is_kept = true;
+        self.caches = caches;
+        self.grounds.as_ref().map_or(Ok(()), Grounds::keep_processes).or_missing("The machine's own /proc")
+    }
+
     /// Puts everything in its place.
-    pub(super) fn furnish(&mut self, places: &[Place], given: &[Given]) -> Result<(), NotEntered> {
+    pub(super) fn furnish(
+        &mut self,
+        places: &[Place],
+        given: &[Given],
+        listening: &[PathBuf],
+    ) -> Result<(), NotEntered> {
         for (number, place) in places.iter().enumerate() {
             match &place.what {
                 What::Root(root) if self.grounds.is_some() => {
@@ -84,16 +106,31 @@ impl<'a> NewRoot<'a> {
                 }
                 _ if self.grounds.is_some() && self.lies_in_root(&place.path) => {}
                 What::Devices => self.devices()?,
+                What::Processes if self.is_kept => {}
                 What::Processes => self.processes()?,
                 What::Link(target) => self.link(&place.path, target)?,
                 What::Readable => self.readable(number, place)?,
-                What::Private(mode) => self.private_folder(number, &place.path, *mode)?,
+                What::Cache(cache) if self.is_kept => {
+                    let cache =
+                        Cache { number: *cache, visible: &self.visible.caches[*cache], roots: &self.visible.roots };
+                    self.caches.put(&self.root, &self.sources, (number, place, &cache));
+                }
+                What::Programs if self.is_kept => self.programs(number, place)?,
+                What::Cache(_) | What::Programs => {}
+                What::Private(mode) => self.private_folder(number, place, *mode)?,
                 What::Root(root) => self.writable(number, place, (*root, &given[*root]))?,
             }
         }
+        if let Some(grounds) = &mut self.grounds {
+            grounds.in_order_of(&self.visible.roots);
+        }
         self.home_files(places)?;
+        if self.visible.is_home_clean {
+            self.clean_home()?;
+        }
         let hidden = self.visible.hidden.iter().map(PathBuf::as_path);
-        let hidden: Vec<&Path> = hidden.filter(|hidden| !self.visible.is_emptied(hidden)).collect();
+        let mut hidden: Vec<&Path> = hidden.filter(|hidden| !self.visible.is_emptied(hidden)).collect();
+        hidden.extend(detached::to_cover(listening, places, self.root.as_fd()));
         let covers = Covers::prepare(self.private.as_fd())?;
         if self.grounds.is_none() {
             for root in &self.visible.roots {
@@ -101,6 +138,46 @@ impl<'a> NewRoot<'a> {
             }
         }
         covers.put(self.root.as_fd(), &hidden)
+    }
+
+    /// Says which caches have a layer, and returns mounts of those for other roots.
+    pub(super) fn shared_caches(&mut self) -> (KeptParts, Vec<OwnedFd>) {
+        let Caches { mounted, refused, .. } = std::mem::take(&mut self.caches);
+        let (caches, mounts) = mounted.into_iter().unzip();
+        (KeptParts { caches, refused }, mounts)
+    }
+
+    /// Lets programs look names up where a supervisor answers them.
+    pub(super) fn look_names_up_inside(&self) -> Result<(), NotEntered> {
+        let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        let order = std::fs::read_to_string("/etc/nsswitch.conf").unwrap_or_default();
+        let files = [
+            ("/etc/resolv.conf", network::RESOLV_CONF.to_owned()),
+            ("/etc/hosts", network::hosts(&host)),
+            ("/etc/nsswitch.conf", network::nsswitch_conf(&order)),
+        ];
+        for (path, text) in files {
+            let Some(real) = places::follow(Path::new(path), &mut Vec::new()) else { continue };
+            self.put_text(&real, &text).or_missing(&format!("{path} in the sandbox"))?;
+        }
+        Ok(())
+    }
+
+    /// Puts a small file in the place of one of the system's; where it has none, and none can be made, there is none.
+    fn put_text(&self, path: &Path, text: &str) -> std::io::Result<()> {
+        match find(self.root.as_fd(), inner(path)) {
+            Ok(place) => {
+                let name = PathBuf::from(format!("text-{}", path.display().to_string().replace('/', "-")));
+                write_file(self.private.as_fd(), &name, text.as_bytes())?;
+                let tree = Tree::of(find(self.private.as_fd(), &name)?.as_fd())?;
+                tree.restrict(READ_ONLY | PLAIN | NO_EXEC)?;
+                tree.attach_over(place.as_fd())
+            }
+            Err(_) => match write_file(self.root.as_fd(), inner(path), text.as_bytes()) {
+                Err(error) if error.raw_os_error() == Some(libc::EROFS) => Ok(()),
+                answer => answer,
+            },
+        }
     }
 
     /// Makes it the root of this process, gives up the real one, and returns what could not be had.
@@ -145,29 +222,51 @@ impl<'a> NewRoot<'a> {
         let Ok(source) = self.sources.open(number, place) else { return Ok(()) };
         let what = format!("{:?} in the sandbox", place.path);
         make_like(self.root.as_fd(), inner(&place.path), source.as_fd()).or_missing(&what)?;
-        let tree = Tree::of(source.as_fd()).or_missing(&what)?;
-        tree.restrict(READ_ONLY | PLAIN).or_missing(&what)?;
+        let mounted_at = self.sources.mounted_at(number, place);
+        let tree = self.detached.tree(source.as_fd(), &mounted_at).or_missing(&what)?;
         tree.attach(self.root.as_fd(), inner(&place.path)).or_missing(&what)
     }
 
-    fn private_folder(&self, number: usize, path: &Path, mode: u32) -> Result<(), NotEntered> {
+    /// Shows a folder of programs over a cache. Where there is none, nobody makes one.
+    fn programs(&self, number: usize, place: &Place) -> Result<(), NotEntered> {
+        let what = format!("{:?} in the sandbox", place.path);
+        let covered = match make_folder(self.root.as_fd(), inner(&place.path)) {
+            // There is no layer, so nobody can.
+            Err(error) if error.raw_os_error() == Some(libc::EROFS) => return Ok(()),
+            answer => answer.or_missing(&what)?,
+        };
+        let source =
+            self.sources.open(number, place).ok().filter(|source| kind(source.as_fd()) == kind(covered.as_fd()));
+        let mounted_at = self.sources.mounted_at(number, place);
+        let tree = self.detached.tree(source.as_ref().unwrap_or(&covered).as_fd(), &mounted_at).or_missing(&what)?;
+        tree.attach_over(covered.as_fd()).or_missing(&what)
+    }
+
+    fn private_folder(&self, number: usize, place: &Place, mode: u32) -> Result<(), NotEntered> {
+        let path = &place.path;
         let what = format!("A private {path:?}");
-        let place = match (self.is_whole_system(), find(self.root.as_fd(), inner(path))) {
-            (_, Ok(place)) => place,
+        let over = match (self.is_whole_system(), find(self.root.as_fd(), inner(path))) {
+            (_, Ok(over)) => over,
             // There the folder would be made on the real disk.
             (true, Err(_)) => return Ok(()),
             (false, Err(_)) => match make_folder(self.root.as_fd(), inner(path)) {
-                Ok(place) => place,
+                Ok(over) => over,
                 Err(error) if error.raw_os_error() == Some(libc::EROFS) => return Ok(()),
                 Err(error) => return Err(error).or_missing(&what),
             },
         };
+        if place.from.is_some() {
+            let source = self.sources.open(number, place).or_missing(&what)?;
+            let tree = Tree::of(source.as_fd()).or_missing(&what)?;
+            tree.restrict(PLAIN).or_missing(&what)?;
+            return tree.attach_over(over.as_fd()).or_missing(&what);
+        }
         let name = PathBuf::from(format!("p{number}"));
         let folder = make_folder(self.private.as_fd(), &name).or_missing(&what)?;
         rustix::fs::chmodat(&self.private, &name, Mode::from_raw_mode(mode), rustix::fs::AtFlags::empty())
             .or_missing(&what)?;
         let tree = Tree::of(folder.as_fd()).or_missing(&what)?;
-        tree.attach_over(place.as_fd()).or_missing(&what)
+        tree.attach_over(over.as_fd()).or_missing(&what)
     }
 
     fn home_files(&self, places: &[Place]) -> Result<(), NotEntered> {
@@ -186,6 +285,14 @@ impl<'a> NewRoot<'a> {
                 .or_missing(&format!("{path:?} in the private home"))?;
         }
         Ok(())
+    }
+
+    /// Lets nothing be written to the home, if there is one.
+    fn clean_home(&self) -> Result<(), NotEntered> {
+        match find(self.root.as_fd(), inner(&self.visible.home)) {
+            Ok(home) => restrict_one(home.as_fd(), READ_ONLY).or_missing("A clean home"),
+            Err(_) => Ok(()),
+        }
     }
 
     fn writable(&mut self, number: usize, place: &Place, root: (usize, &Given)) -> Result<(), NotEntered> {
@@ -274,15 +381,24 @@ impl<'a> NewRoot<'a> {
         restrict_one(tree.as_fd(), READ_ONLY).or_missing(missing)
     }
 
-    /// As root, whoever may write here could change the whole system: so nobody may.
     fn processes(&mut self) -> Result<(), NotEntered> {
-        let missing = "A fresh /proc (in containers parts of it are often covered, and then the kernel refuses)";
-        make_folder(self.root.as_fd(), Path::new("proc")).or_missing(missing)?;
-        let tree = Tree::fresh("proc", &[], PLAIN | NO_EXEC).or_missing(missing)?;
-        self.notes.extend(limits::processes(tree.as_fd(), self.processes)?.note());
-        tree.restrict(READ_ONLY).or_missing(missing)?;
-        tree.attach(self.root.as_fd(), Path::new("proc")).or_missing(missing)
+        make_folder(self.root.as_fd(), Path::new("proc")).or_missing(FRESH_PROC)?;
+        self.notes.extend(put_processes(self.root.as_fd(), self.processes)?);
+        Ok(())
     }
+}
+
+const FRESH_PROC: &str = "A fresh /proc (in containers parts of it are often covered, and then the kernel refuses)";
+
+/// Puts a fresh `/proc` into a root; returns what is to be said of the limit on processes.
+///
+/// As root, whoever may write there could change the whole system: so nobody may.
+pub(super) fn put_processes(root: BorrowedFd<'_>, most: u32) -> Result<Option<String>, NotEntered> {
+    let tree = Tree::fresh("proc", &[], PLAIN | NO_EXEC).or_missing(FRESH_PROC)?;
+    let limit = limits::processes(tree.as_fd(), most)?;
+    tree.restrict(READ_ONLY).or_missing(FRESH_PROC)?;
+    tree.attach(root, Path::new("proc")).or_missing(FRESH_PROC)?;
+    Ok(limit.note())
 }
 
 /// Puts what cannot be changed over a root.

@@ -11,7 +11,7 @@ use rustix::fs::{FileType, Mode, OFlags};
 use super::covers::{names_in, secret_files};
 use super::file_rights::{self, Files, Ports};
 use super::places::{self, What, file_type};
-use super::system_calls::{Filters, Sockets};
+use super::system_calls::{Filters, Sockets, Tracing};
 use super::{Folders, NotEntered, OrMissing, ReadyToRun, Signals, hide_from_command, limits, namespaces};
 use crate::orders::{Orders, Visible};
 
@@ -32,7 +32,7 @@ pub(crate) fn partly(
     if let Some(owner) = owner.or_missing("The owner of the workspace")?.flatten() {
         namespaces::become_owner(owner).or_missing("The identity of the workspace's owner")?;
     }
-    let filters = Filters::prepare(sockets)?;
+    let filters = Filters::prepare(sockets, Tracing::No)?;
     let limit = limits::processes_beside_others(orders.processes, "there is no namespace around the command")?;
     let mut notes: Vec<String> = limit.note().into_iter().collect();
     limits::resources()?;
@@ -41,7 +41,14 @@ pub(crate) fn partly(
     limits::give_up_capabilities().or_missing("Giving up capabilities")?;
     hide_from_command()?;
     notes.extend(limits_of_this_level(visible));
-    Ok(ReadyToRun { notes, filters, signals: Signals::ReachTheWatcher, folders: Folders::AsTheyAre, keeper: None })
+    Ok(ReadyToRun {
+        notes,
+        filters,
+        signals: Signals::ReachTheWatcher,
+        folders: Folders::AsTheyAre,
+        keeper: None,
+        layers: Vec::new(),
+    })
 }
 
 fn nothing_hidden_in_roots(visible: &Visible) -> Result<(), NotEntered> {
@@ -87,7 +94,7 @@ fn files(orders: &Orders, visible: &Visible, private: &Path) -> Result<Files, No
             }
             What::Readable => all_but(&place.path, &kept_back, &mut files),
             What::Root(_) => files.writable.push(place.path),
-            What::Link(_) | What::Private(_) | What::Devices | What::Processes => {}
+            What::Link(_) | What::Cache(_) | What::Programs | What::Private(_) | What::Devices | What::Processes => {}
         }
     }
     files.writable.push(private.to_owned());

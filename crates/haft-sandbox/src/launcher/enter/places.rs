@@ -21,6 +21,19 @@ const MOST_LINKS: usize = 40;
 pub(super) struct Place {
     pub(super) path: PathBuf,
     pub(super) what: What,
+    /// Where that lies outside, if not at the same path.
+    pub(super) from: Option<PathBuf>,
+}
+
+impl Place {
+    fn new(path: &Path, what: What) -> Self {
+        Self { path: path.to_owned(), what, from: None }
+    }
+
+    /// Returns where it lies outside.
+    pub(super) fn source(&self) -> &Path {
+        self.from.as_deref().unwrap_or(&self.path)
+    }
 }
 
 /// What lies at a place. Of two at one place the later one lies on top.
@@ -34,6 +47,10 @@ pub(super) enum What {
     Link(PathBuf),
     /// What lies there outside, to be read.
     Readable,
+    /// A folder in which a tool keeps what it downloads, by its number.
+    Cache(usize),
+    /// A folder in one of those in which the shell looks for programs: to be read.
+    Programs,
     /// An empty folder with these permissions.
     Private(u32),
     /// A root, by its number.
@@ -42,7 +59,7 @@ pub(super) enum What {
 
 /// Says what lies where, in the order in which it is to be put there.
 pub(super) fn plan(visible: &Visible, network: bool) -> Vec<Place> {
-    let place = |path: &Path, what: What| Place { path: path.to_owned(), what };
+    let place = Place::new;
     let mut places = vec![place(Path::new("/dev"), What::Devices), place(Path::new("/proc"), What::Processes)];
     for (number, root) in visible.roots.iter().enumerate() {
         places.push(place(&root.path, What::Root(number)));
@@ -54,7 +71,8 @@ pub(super) fn plan(visible: &Visible, network: bool) -> Vec<Place> {
     for (path, mode) in PRIVATE.iter().map(|(path, mode)| (PathBuf::from(path), *mode)).chain([home]) {
         let Some(real) = follow(&path, &mut places) else { continue };
         if is_private_beside_roots(&real, visible) {
-            places.push(place(&real, What::Private(mode)));
+            let from = visible.folders.iter().find(|(inside, _)| *inside == path).map(|(_, outside)| outside.clone());
+            places.push(Place { from, ..place(&real, What::Private(mode)) });
         }
     }
     let system = SYSTEM_FOLDERS.lines().filter(|line| !line.is_empty()).map(PathBuf::from);
@@ -64,6 +82,15 @@ pub(super) fn plan(visible: &Visible, network: bool) -> Vec<Place> {
         let Some(real) = follow(&path, &mut places) else { continue };
         if !visible.roots.iter().any(|root| real.starts_with(&root.path)) && file_type(&real).is_some() {
             places.push(place(&real, What::Readable));
+        }
+    }
+    for (number, cache) in visible.caches.iter().enumerate() {
+        let Some(real) = follow(&cache.path, &mut places) else { continue };
+        if !visible.roots.iter().any(|root| real.starts_with(&root.path)) {
+            let programs = cache.programs.iter().filter_map(|programs| follow(programs, &mut places));
+            let programs: Vec<PathBuf> = programs.filter(|programs| programs.starts_with(&real)).collect();
+            places.push(place(&real, What::Cache(number)));
+            places.extend(programs.iter().map(|programs| place(programs, What::Programs)));
         }
     }
     show(visible, &mut places);
@@ -80,8 +107,8 @@ fn show(visible: &Visible, places: &mut Vec<Place>) {
             continue;
         }
         let around = hidden.into_iter().filter(|hidden| **hidden != real);
-        places.extend(around.map(|hidden| Place { path: hidden.clone(), what: What::Private(0o711) }));
-        places.push(Place { path: real, what: What::Readable });
+        places.extend(around.map(|hidden| Place::new(hidden, What::Private(0o711))));
+        places.push(Place::new(&real, What::Readable));
     }
 }
 
@@ -122,7 +149,8 @@ fn in_order(mut places: Vec<Place>) -> Vec<Place> {
             .iter()
             .filter(|other| !matches!(other.what, What::Link(_)) && place.path.starts_with(&other.path))
             .max_by_key(|other| other.path.components().count());
-        let shown_already = around.is_some_and(|other| matches!(other.what, What::Readable | What::Root(_)));
+        let shown_already =
+            around.is_some_and(|other| matches!(other.what, What::Readable | What::Root(_) | What::Cache(_)));
         if !(shown_already && matches!(place.what, What::Readable | What::Link(_))) {
             kept.push(place);
         }
@@ -133,7 +161,7 @@ fn in_order(mut places: Vec<Place>) -> Vec<Place> {
 /// Follows the links in a path, notes them as places of their own, and returns where it really leads.
 ///
 /// Returns nothing for a path that is not absolute or goes in a circle. Nothing needs to exist.
-fn follow(path: &Path, places: &mut Vec<Place>) -> Option<PathBuf> {
+pub(super) fn follow(path: &Path, places: &mut Vec<Place>) -> Option<PathBuf> {
     let mut rest: Vec<PathBuf> = parts(path);
     let mut real = PathBuf::from("/");
     let mut links = 0;
@@ -154,7 +182,7 @@ fn follow(path: &Path, places: &mut Vec<Place>) -> Option<PathBuf> {
         let target = rustix::fs::readlink(&next, Vec::new()).ok().filter(|_| links <= MOST_LINKS)?;
         let target =
             PathBuf::from(<std::ffi::OsString as std::os::unix::ffi::OsStringExt>::from_vec(target.into_bytes()));
-        places.push(Place { path: next, what: What::Link(target.clone()) });
+        places.push(Place::new(&next, What::Link(target.clone())));
         if target.is_absolute() {
             real = PathBuf::from("/");
         }
@@ -223,6 +251,35 @@ mod tests {
                 ("home/link".into(), What::Link("../opt".into())),
                 ("home/work".into(), What::Root(0)),
                 ("opt/tools".into(), What::Readable),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_cache_lies_over_what_may_be_read_and_programs_in_it_over_the_cache() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::create_dir_all(at("home/.cargo/bin")).unwrap();
+        let cache = |name: &str| crate::orders::VisibleCache {
+            path: at(name),
+            programs: vec![at(name).join("bin"), at("elsewhere")],
+            ..Default::default()
+        };
+        let visible = Visible {
+            readable: vec![at("home/.cargo"), at("home/.cargo/bin")],
+            home: at("home"),
+            roots: vec![root(&at("home/work"))],
+            caches: vec![cache("home/.cargo"), cache("home/work/cache")],
+            ..Visible::default()
+        };
+        assert_eq!(
+            check(&visible, folder.path()),
+            [
+                ("home".into(), What::Private(0o700)),
+                ("home/.cargo".into(), What::Readable),
+                ("home/.cargo".into(), What::Cache(0)),
+                ("home/work".into(), What::Root(0)),
+                ("home/.cargo/bin".into(), What::Programs),
             ]
         );
     }

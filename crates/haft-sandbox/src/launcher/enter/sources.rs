@@ -18,7 +18,7 @@ use rustix::thread::UnshareFlags;
 use super::layer::open_again;
 use super::mounts::{PLAIN, Tree, make_all_private, make_file, make_folder};
 use super::places::{Place, What};
-use crate::orders::{Visible, VisibleRoot};
+use crate::orders::{Visible, VisibleCache, VisibleRoot};
 
 /// Where the stage is put up, in a mount namespace that ends with the launcher. Over `/` it would count as a changed
 /// root, and with one nobody may enter a user namespace.
@@ -103,8 +103,10 @@ impl Sources {
         // All of them before the stage is put up: it lies over some of their paths.
         let mut parts = Vec::new();
         for (number, place) in places.iter().enumerate() {
-            if matches!(place.what, What::Readable | What::Root(_)) {
-                parts.extend(Part::at(name_of_place(number), &place.path)?);
+            if matches!(place.what, What::Readable | What::Root(_) | What::Cache(_) | What::Programs)
+                || place.from.is_some()
+            {
+                parts.extend(Part::at(name_of_place(number), place.source())?);
             }
         }
         for (number, layer) in given.iter().enumerate().filter_map(|(number, one)| Some((number, one.layer.as_ref()?)))
@@ -113,6 +115,11 @@ impl Sources {
         }
         for (number, path) in visible.layers.iter().enumerate() {
             parts.extend(Part::at(name_of_layers(number), path)?);
+        }
+        for (number, cache) in visible.caches.iter().enumerate() {
+            for (name, path) in names_of_cache(number).into_iter().zip([&cache.own, &cache.layer]) {
+                parts.extend(Part::at(name, path)?);
+            }
         }
         if let Some(code) = &visible.code {
             parts.extend(Part::at(CODE.into(), &code.folder)?);
@@ -128,10 +135,18 @@ impl Sources {
     pub(super) fn open(&self, number: usize, place: &Place) -> io::Result<OwnedFd> {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let path = match self {
-            Sources::Paths => place.path.clone(),
+            Sources::Paths => place.source().to_owned(),
             Sources::Stage => name_of_place(number),
         };
         Ok(rustix::fs::openat(CWD, &path, flags, Mode::empty())?)
+    }
+
+    /// Returns where a place is mounted that is opened, as the kernel lists it.
+    pub(super) fn mounted_at(&self, number: usize, place: &Place) -> PathBuf {
+        match self {
+            Sources::Paths => place.path.clone(),
+            Sources::Stage => Path::new(STAGE).join(name_of_place(number)),
+        }
     }
 
     /// Opens the folder of a root, and refuses another one under its path.
@@ -149,6 +164,16 @@ impl Sources {
             Sources::Stage => name_of_layer(root),
         };
         layer.open(CWD, &beside)
+    }
+
+    /// Opens the two folders of haft's for a cache: what was kept, and that of the layer.
+    pub(super) fn open_cache(&self, number: usize, cache: &VisibleCache) -> [io::Result<OwnedFd>; 2] {
+        let paths = match self {
+            Sources::Paths => [cache.own.clone(), cache.layer.clone()],
+            Sources::Stage => names_of_cache(number),
+        };
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        paths.map(|path| Ok(rustix::fs::openat(CWD, &path, flags, Mode::empty())?))
     }
 
     /// Opens the folder with a copy of trusted code.
@@ -170,6 +195,10 @@ impl Sources {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(rustix::fs::openat(CWD, &path, flags, Mode::empty())?)
     }
+}
+
+fn names_of_cache(number: usize) -> [PathBuf; 2] {
+    [format!("o{number}").into(), format!("y{number}").into()]
 }
 
 fn name_of_layers(number: usize) -> PathBuf {

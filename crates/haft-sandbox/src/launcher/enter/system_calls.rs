@@ -22,15 +22,24 @@ pub(super) enum Sockets {
     Internet,
 }
 
+/// Which processes a command may look into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tracing {
+    /// None.
+    No,
+    /// Its own. It must be in a process namespace of its own, whose first process cannot be looked into.
+    OwnProcesses,
+}
+
 /// Programs for the kernel that are ready to be applied.
 pub(super) struct Filters([BpfProgram; 2]);
 
 impl Filters {
     /// Prepares them for who this process is now: for root they refuse more.
-    pub(super) fn prepare(sockets: Sockets) -> Result<Self, NotEntered> {
+    pub(super) fn prepare(sockets: Sockets, tracing: Tracing) -> Result<Self, NotEntered> {
         let arch = architecture().ok_or_else(|| missing("this kind of processor is not known"))?;
         let error = SeccompAction::Errno(libc::EPERM.cast_unsigned());
-        let refused = refused(sockets)
+        let refused = refused(sockets, tracing)
             .and_then(|rules| SeccompFilter::new(rules, SeccompAction::Allow, error, arch))
             .and_then(BpfProgram::try_from)
             .map_err(|error| missing(&error.to_string()))?;
@@ -89,9 +98,6 @@ const UNKNOWN: [i64; 5] = [
 /// Calls that are never permitted.
 const NEVER: &[i64] = &[
     // Other processes.
-    libc::SYS_ptrace,
-    libc::SYS_process_vm_readv,
-    libc::SYS_process_vm_writev,
     libc::SYS_process_madvise,
     libc::SYS_pidfd_getfd,
     libc::SYS_kcmp,
@@ -150,6 +156,9 @@ const NEVER: &[i64] = &[
     libc::SYS__sysctl,
 ];
 
+/// Calls by which debuggers look into other processes.
+const TRACING: [i64; 3] = [libc::SYS_ptrace, libc::SYS_process_vm_readv, libc::SYS_process_vm_writev];
+
 /// The same number on every processor, not yet in the crate.
 const OPEN_TREE_ATTR: i64 = 467;
 
@@ -201,8 +210,9 @@ const TYPE_MASK: u64 = 0xf;
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 type Built<T> = Result<T, seccompiler::BackendError>;
 
-fn refused(sockets: Sockets) -> Built<Rules> {
-    let mut rules: Rules = NEVER.iter().map(|call| (*call, Vec::new())).collect();
+fn refused(sockets: Sockets, tracing: Tracing) -> Built<Rules> {
+    let traced: &[i64] = if tracing == Tracing::No { &TRACING } else { &[] };
+    let mut rules: Rules = NEVER.iter().chain(traced).map(|call| (*call, Vec::new())).collect();
     rules.insert(libc::SYS_socket, sockets_refused(sockets)?);
     rules.insert(libc::SYS_socketpair, vec![all(&[(0, SeccompCmpOp::Ne, number(libc::AF_UNIX))])?]);
     let flag = |flag: &i32| all(&[(0, SeccompCmpOp::MaskedEq(number(*flag)), number(*flag))]);

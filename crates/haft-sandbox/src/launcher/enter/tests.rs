@@ -2,11 +2,14 @@
 
 #[expect(clippy::disallowed_types, reason = "somebody outside must listen to what a command tries to send")]
 mod escapes;
+#[expect(clippy::disallowed_types, reason = "a client of the namespace connects to a listener")]
+mod network;
 mod refusals;
 mod renames;
 mod scene;
 mod set_ids;
 mod sights;
+pub(super) mod single_thread;
 
 use self::scene::{Scene, Who, tried};
 

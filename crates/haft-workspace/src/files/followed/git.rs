@@ -5,11 +5,11 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use haft_contract::guarded::{GitSetting, protected};
+use haft_contract::guarded::{GitSetting, is_secret_address, is_secret_git_setting, protected};
 
 use super::super::locate::resolve;
 use super::super::open::Root;
-use super::{Followed, program};
+use super::{Followed, GitSecret, program};
 
 /// Largest file of settings that is read, in bytes.
 const LARGEST: u64 = 1024 * 1024;
@@ -20,7 +20,8 @@ const DEEPEST: usize = 10;
 /// Most entries of a folder of hooks that are looked at.
 const MOST_HOOKS: usize = 200;
 /// The entries of a repository that may be links to what git runs or follows.
-const ENTRIES: [&str; 6] = ["hooks", "config", "config.worktree", "commondir", "info", "info/attributes"];
+const ENTRIES: [&str; 8] =
+    ["hooks", "config", "config.worktree", "commondir", "info", "info/attributes", "remotes", "branches"];
 
 /// Looks at repositories.
 pub(super) struct Repositories<'a> {
@@ -87,6 +88,9 @@ impl Repositories<'_> {
         self.files += 1;
         let Some(text) = text_of(file) else { return };
         for (key, value) in settings(&text).into_iter().filter(|(_, value)| !value.is_empty()) {
+            if is_secret_git_setting(&key) || is_secret_address(&value) || is_secret_address(&key) {
+                self.followed.git_secrets.push(GitSecret { key: without_address(&key), file: file.to_owned() });
+            }
             let Some(setting) = GitSetting::of(&key) else { continue };
             let leader = format!("{key} in {}", self.shown(file));
             let top = &repository.top;
@@ -99,7 +103,8 @@ impl Repositories<'_> {
                     self.settings(repository, &included, depth + 1);
                 }
                 GitSetting::ProgramAfterMark if !value.starts_with('!') => {}
-                GitSetting::Program | GitSetting::ProgramAfterMark => {
+                GitSetting::ProgramByPath if !value.starts_with(['/', '~']) => {}
+                GitSetting::Program | GitSetting::ProgramAfterMark | GitSetting::ProgramByPath => {
                     for script in program::scripts(&value, top, |path| self.place(path).is_some()) {
                         self.lead(&self.expanded(top, &script), ".git/hooks/program", &leader);
                     }
@@ -141,6 +146,14 @@ impl Repository {
         };
         let common = text_of(&git.join("commondir")).map_or_else(|| git.clone(), |text| git.join(text.trim()));
         Some(Self { top: top.to_owned(), git, common })
+    }
+}
+
+/// Returns a key without the address in it, which may hold a password: `http.….extraheader`.
+fn without_address(key: &str) -> String {
+    match (key.contains("://"), key.split_once('.'), key.rsplit_once('.')) {
+        (true, Some((section, _)), Some((_, name))) => format!("{section}.….{name}"),
+        _ => key.to_owned(),
     }
 }
 

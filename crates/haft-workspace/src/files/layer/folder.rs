@@ -60,6 +60,7 @@ impl LayerFolder {
     }
 
     /// Returns the path of the folder.
+    #[cfg(test)]
     pub(super) fn path(&self) -> &Path {
         &self.path
     }

@@ -224,7 +224,8 @@ impl Settling<'_> {
         let deeds = in_order(deeds);
         let set = self.receipts.change_set().map(|ChangeSetId(number)| number);
         let stopped = || self.stop.is_cancelled();
-        let (root, journal, by) = (&self.layers.root, &self.layers.journal, By::from(&self.errand));
+        let (root, journal, by) =
+            (&self.layers.root, &self.layers.journal, By::from(&self.errand).having_reached(&self.receipts));
         let plants = |place: &Path, _: &Path| judged.harmless.contains(place);
         let (shut, stopped, plants) = (Shut::Opens, &stopped, &plants);
         let job = Job { root, journal, by, set, takes_back: None, shut, stopped, plants };

@@ -221,7 +221,7 @@ pub(super) fn not_committed(not_done: NotDone) -> ToolError {
     match not_done {
         NotDone::Stopped => write::stopped(),
         NotDone::Standing(standing) => write::stands(&standing),
-        NotDone::Journal(error) => write::not_journalled(error),
+        NotDone::Journal(error) => write::not_journalled(&error),
         NotDone::Plants { place, repository } => {
             let what = format!(
                 "While the command ran, another call changed {}, so {} would let git run programs there. None of the \

@@ -193,6 +193,23 @@ fn what_an_interrupted_clean_up_left_is_removed_and_not_listed() {
     assert!(!left.exists() && house.usage().reach.is_some());
 }
 
+#[test]
+fn what_a_tool_downloaded_goes_as_a_whole_unless_a_session_uses_it() {
+    let house = House::new();
+    let (used, free) = (house.put("tool-caches/cargo/a/b", DAY), house.put("tool-caches/npm/c", DAY));
+    let usage = house.usage();
+    assert_eq!(usage.bytes[&StateKind::ToolCaches], 8192);
+    let young = Selection { before: Some(SystemTime::now() - DAY), ..only(StateKind::ToolCaches) };
+    assert_eq!(usage.would_free(&young).expect("it is there"), []);
+    let tool = File::open(used.parent().and_then(Path::parent).expect("it is in a folder")).expect("it is there");
+    flock(&tool, FlockOperation::LockShared).expect("nobody has it");
+    assert_eq!(usage.free(&only(StateKind::ToolCaches)).expect("it is free"), 4096);
+    assert!(used.exists() && !free.exists());
+    drop(tool);
+    usage.free(&only(StateKind::ToolCaches)).expect("it is free");
+    assert!(!used.exists());
+}
+
 fn names(folder: &Path) -> usize {
     std::fs::read_dir(folder).map_or(0, Iterator::count)
 }

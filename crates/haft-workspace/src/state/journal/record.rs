@@ -8,7 +8,8 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use haft_contract::door::Errand;
+use haft_contract::connection::HostOutcome;
+use haft_contract::door::{Errand, Receipts};
 use serde::{Deserialize, Serialize};
 
 use crate::state::sessions::SessionId;
@@ -64,9 +65,22 @@ pub(crate) struct By {
     /// What was done, where no command was run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) description: Option<String>,
+    /// The hosts that the command reached.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) hosts: Vec<String>,
 }
 
 impl By {
+    /// Notes the hosts that the commands of the call have reached.
+    pub(crate) fn having_reached(mut self, receipts: &Receipts) -> Self {
+        let reached = receipts.run_facts().reached;
+        let reached = reached.into_iter().filter(|host| host.outcome == HostOutcome::Reached);
+        self.hosts = reached.map(|host| host.host).collect();
+        self.hosts.sort_unstable();
+        self.hosts.dedup();
+        self
+    }
+
     /// Returns whether both belong to one session. That of an agent has a name of its own and may be taken up by another
     /// process; all others end with theirs.
     pub(crate) fn is_of_session(&self, other: &By) -> bool {
@@ -86,6 +100,7 @@ impl From<&Errand> for By {
             agent: errand.purpose.agent.clone(),
             command: errand.purpose.command.clone(),
             description: errand.purpose.description.clone(),
+            hosts: Vec::new(),
         }
     }
 }

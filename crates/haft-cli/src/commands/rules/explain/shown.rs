@@ -96,6 +96,10 @@ pub(super) fn lines(explained: &Explained, width: usize) -> Vec<ShownLine> {
         let when = if ruling.decision == Decision::Ask { "If allowed, it runs: " } else { "It runs: " };
         lines.extend(said(when, &how_it_runs(&explained.confined), width));
     }
+    if let Some(session) = &explained.in_session {
+        let words = format!("{}. {}", session.decision.code(), session.because.join(" "));
+        lines.extend(said("In a session of haft, in the full sandbox: ", &words, width));
+    }
     for grant in &explained.grants {
         lines.extend(said("Can be granted: ", grant, width));
     }
@@ -217,7 +221,12 @@ fn how_it_runs(confined: &Confined) -> String {
         Level::Partial => "in at least a partial sandbox",
         Level::None => "without a required sandbox",
     };
-    let network = if confined.network { "with the network, to any host" } else { "without the network" };
+    let network = match (confined.network, confined.by_name) {
+        (true, true) => "with the network, to the hosts that you allow",
+        (false, true) => "network only to hosts that you allow",
+        (true, false) => "with the network, to any host",
+        (false, false) => "without the network",
+    };
     if confined.can_be_undone() {
         format!("{sandbox}, {network}, {}", confined.undo())
     } else {

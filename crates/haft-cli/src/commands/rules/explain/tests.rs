@@ -27,8 +27,8 @@ fn explained(command: &str, parts: &[(&str, &str, Decision, &str)]) -> Explained
         })
         .collect();
     let ruling = parts.iter().map(|part| part.ruling.clone()).reduce(Ruling::stricter).expect("there is a part");
-    let confined = Confined { required: Level::Full, network: false };
-    Explained { command: command.to_owned(), ruling, parts, confined, grants: Vec::new() }
+    let confined = Confined { required: Level::Full, network: false, by_name: false };
+    Explained { command: command.to_owned(), ruling, parts, confined, in_session: None, grants: Vec::new() }
 }
 
 fn shown(explained: &Explained, width: usize) -> String {
@@ -123,8 +123,12 @@ fn what_undo_does_not_cover_is_named() {
         explained("rm -r build", &[("rm -r build", "remove build", Decision::Ask, "commands that remove")]);
     let said = |explained: &Explained| shown(explained, 200).lines().last().map(str::to_owned).unwrap_or_default();
     insta::assert_snapshot!(said(&explained), @"If allowed, it runs: in the full sandbox, without the network, can be undone");
-    explained.confined = Confined { network: true, ..explained.confined };
+    explained.confined = Confined { by_name: true, ..explained.confined };
+    insta::assert_snapshot!(said(&explained), @"If allowed, it runs: in the full sandbox, network only to hosts that you allow, can be undone");
+    explained.confined = Confined { network: true, by_name: false, ..explained.confined };
     insta::assert_snapshot!(said(&explained), @"If allowed, it runs: in the full sandbox, with the network, to any host, changes to files can be undone, sent data cannot");
+    explained.confined.by_name = true;
+    insta::assert_snapshot!(said(&explained), @"If allowed, it runs: in the full sandbox, with the network, to the hosts that you allow, changes to files can be undone, sent data cannot");
 }
 
 #[test]

@@ -284,6 +284,7 @@ const ROOTS: &[&str] = &[
     "tmp",
     "snap",
     "nix",
+    "data",
     "Users",
     "Library",
     "System",
@@ -292,7 +293,7 @@ const ROOTS: &[&str] = &[
 ];
 
 /// Returns whether a text is an address of a server, such as `/items/1`, and no path of the system.
-fn is_route(text: &str) -> bool {
+pub(super) fn is_route(text: &str) -> bool {
     let first = text.strip_prefix('/').map(|rest| rest.split(['/', '*', GLOB]).next().unwrap_or_default());
     first.is_some_and(|first| !ROOTS.contains(&first) && !first.contains(GAP))
 }

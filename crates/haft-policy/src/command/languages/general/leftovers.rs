@@ -7,7 +7,7 @@
 
 use super::super::marks::{GAP, GLOB, HOME};
 use super::super::strings::Token;
-use super::calls::Reader;
+use super::calls::{Reader, is_route};
 use super::expression::{Program, is_home};
 use super::findings::{Is, host_of_url};
 use crate::command::act::Deed;
@@ -134,7 +134,9 @@ pub(super) fn study(reader: &mut Reader<'_>) {
         }
         if let Some(host) = host_of_url(text) {
             reader.findings.connect(host);
-        } else if looks_like_path(text) {
+        } else if looks_like_path(text)
+            && !(deed == Deed::Read && is_route(text) && is_only_a_name(program, *at, given[*at]))
+        {
             reader.findings.path(deed, text);
         }
         if reader.findings.runs == Is::Open && text.chars().filter(|c| c.is_alphabetic()).count() > 1 {
@@ -202,6 +204,17 @@ fn only_prints(reader: &Reader<'_>) -> bool {
     let calls = (0..program.tokens.len()).filter(|at| may_be_call(*at)).filter_map(|at| program.word(at));
     let has_tick = program.tokens.contains(&Token::Sign('`'));
     !has_tick && calls.into_iter().all(|name| HARMLESS.contains(&name))
+}
+
+/// Returns whether a string that no call has opened is handed to a call or compared, as the routes of a server are. One that
+/// is put into a variable may be opened by way of it.
+fn is_only_a_name(program: &Program, at: usize, is_given: bool) -> bool {
+    let is_sign = |at: Option<usize>, sign| at.is_some_and(|at| program.is_sign(at, sign));
+    let before = |steps| at.checked_sub(steps);
+    let is_compared = is_sign(before(1), '=') && (is_sign(before(2), '=') || is_sign(before(2), '!'))
+        || program.is_sign(at + 1, '=') && program.is_sign(at + 2, '=')
+        || before(1).and_then(|at| program.word(at)) == Some("case");
+    is_given || is_compared
 }
 
 fn looks_like_path(text: &str) -> bool {

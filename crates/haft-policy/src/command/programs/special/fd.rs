@@ -3,6 +3,7 @@
 use super::super::super::act::{Act, Deed, Flow, Inner, Reading};
 use super::super::super::patterns;
 use super::super::super::value::{Piece, Value};
+use super::super::meaning::below;
 use super::super::reading::names_below;
 use super::find::{put_in, something_below};
 use super::names::{Names, found_below, plain_name};
@@ -40,52 +41,116 @@ const WITH_VALUE: &[&str] = &[
 ];
 const MARKS: &[&str] = &["{}", "{/}", "{//}", "{.}", "{/.}"];
 
+/// Letters of options that take a value.
+const LETTERS_WITH_VALUE: &str = "dEteSocj";
+
+/// The words of `fd`, told apart.
+#[derive(Default)]
+struct Told {
+    operands: Vec<Value>,
+    paths: Vec<Value>,
+    /// The folder that it works in.
+    base: Option<Value>,
+    commands: Vec<Vec<Value>>,
+    doubts: bool,
+}
+
 pub(super) fn read(words: &[Value]) -> Reading {
+    let told = Told::of(words);
     let mut reading = Reading::default();
-    let mut operands: Vec<Value> = Vec::new();
-    let mut paths: Vec<Value> = Vec::new();
-    let mut commands: Vec<Vec<Value>> = Vec::new();
-    let mut flags_may_come = true;
-    let mut rest = words.iter();
-    while let Some(word) = rest.next() {
-        let start = word.prefix();
-        let name = start.split('=').next().unwrap_or_default();
-        let runs = matches!(name, "-x" | "--exec" | "-X" | "--exec-batch") || is_bundle_with_run(start);
-        if !flags_may_come || !start.starts_with('-') {
-            if flags_may_come && word.pieces().first() == Some(&Piece::Unknown) {
-                reading.acts.push(Act::Unknown("a word that may be a flag".to_owned()));
-            }
-            operands.push(word.clone());
-        } else if start == "--" {
-            flags_may_come = false;
-        } else if runs {
-            let mut command: Vec<Value> =
-                start.split_once('=').map(|(_, first)| Value::text(first)).into_iter().collect();
-            command.extend(rest.by_ref().take_while(|word| word.known() != Some(";")).cloned());
-            commands.push(command);
-        } else if matches!(name, "--search-path" | "--base-directory" | "-C") {
-            let attached = word.strip_prefix(&format!("{name}=")).filter(|_| start.contains('='));
-            paths.extend(attached.or_else(|| rest.next().cloned()));
-        } else if WITH_VALUE.contains(&start) {
-            rest.next();
-        } else if word.known().is_none() {
-            reading.acts.push(Act::Unknown("a word that may be a flag".to_owned()));
-        }
+    if told.doubts {
+        reading.acts.push(Act::Unknown("a word that may be a flag".to_owned()));
     }
-    let asked = operands.first().and_then(Value::known).and_then(|pattern| name_asked_for(pattern, words));
+    let asked = told.operands.first().and_then(Value::known).and_then(|pattern| name_asked_for(pattern, words));
     let names = Names { asked: asked.into_iter().collect(), may_be_others: true };
-    paths.extend(operands.into_iter().skip(1));
+    let mut paths = told.paths;
+    paths.extend(told.operands.into_iter().skip(1));
     if paths.is_empty() {
         paths.push(Value::text("."));
     }
-    reading.acts.extend(paths.iter().map(|path| Act::Path(Deed::List, path.clone())));
+    let from_here = |path: &Value| told.base.as_ref().map_or_else(|| path.clone(), |base| below(base, path));
+    reading.acts.extend(told.base.iter().map(|base| Act::Path(Deed::List, base.clone())));
+    reading.acts.extend(paths.iter().map(|path| Act::Path(Deed::List, from_here(path))));
     let named = found_below(&paths, &names);
     let found = if named.is_empty() { paths.iter().map(something_below).collect() } else { named.clone() };
-    for (command, path) in commands.iter().flat_map(|command| found.iter().map(move |path| (command, path))) {
-        reading.inner.push(Inner::Words(with_found(command, path)));
+    for (command, path) in told.commands.iter().flat_map(|command| found.iter().map(move |path| (command, path))) {
+        let words = with_found(command, path);
+        reading.inner.push(match &told.base {
+            Some(base) => Inner::WordsIn(base.clone(), words),
+            None => Inner::Words(words),
+        });
     }
-    reading.output = Flow::Paths(paths.iter().flat_map(names_below).chain(named).collect());
+    let printed = paths.iter().flat_map(names_below).chain(named);
+    reading.output = Flow::Paths(printed.map(|path| from_here(&path)).collect());
     reading
+}
+
+impl Told {
+    fn of(words: &[Value]) -> Self {
+        let mut told = Self::default();
+        let mut flags_may_come = true;
+        let mut rest = words.iter();
+        while let Some(word) = rest.next() {
+            let start = word.prefix();
+            if !flags_may_come || !start.starts_with('-') {
+                told.doubts |= flags_may_come && word.begins_with_gap();
+                told.operands.push(word.clone());
+            } else if start == "--" && word.known().is_some() {
+                flags_may_come = false;
+            } else if start.starts_with("--") {
+                told.long(word, &mut rest);
+            } else {
+                told.letters(word, &mut rest);
+            }
+        }
+        told
+    }
+
+    fn long<'v>(&mut self, word: &Value, rest: &mut impl Iterator<Item = &'v Value>) {
+        let name = word.prefix().split('=').next().unwrap_or_default();
+        let attached = word.strip_prefix(&format!("{name}="));
+        match name {
+            "--exec" | "--exec-batch" => self.command(attached, rest),
+            "--search-path" => self.paths.extend(attached.or_else(|| rest.next().cloned())),
+            "--base-directory" => self.base = attached.or_else(|| rest.next().cloned()),
+            name if WITH_VALUE.contains(&name) => {
+                if attached.is_none() {
+                    rest.next();
+                }
+            }
+            _ => self.doubts |= word.known().is_none(),
+        }
+    }
+
+    /// Takes letters that stand together; the rest of the word may be the value of one.
+    fn letters<'v>(&mut self, word: &Value, rest: &mut impl Iterator<Item = &'v Value>) {
+        let start = word.prefix();
+        for (at, letter) in start.char_indices().skip(1) {
+            let attached = word.strip_prefix(&start[..at + letter.len_utf8()]).filter(|value| !value.is_empty());
+            // A value may stand behind an equals sign.
+            let attached = attached.map(|value| value.strip_prefix("=").unwrap_or(value));
+            match letter {
+                'x' | 'X' => return self.command(attached, rest),
+                'C' => {
+                    self.base = attached.or_else(|| rest.next().cloned());
+                    return;
+                }
+                letter if LETTERS_WITH_VALUE.contains(letter) => {
+                    if attached.is_none() {
+                        rest.next();
+                    }
+                    return;
+                }
+                _ => {}
+            }
+        }
+        self.doubts |= word.known().is_none();
+    }
+
+    fn command<'v>(&mut self, first: Option<Value>, rest: &mut impl Iterator<Item = &'v Value>) {
+        let words = rest.take_while(|word| word.known() != Some(";")).cloned();
+        self.commands.push(first.into_iter().chain(words).collect());
+    }
 }
 
 /// Returns the name that a pattern asks for: a regular expression, unless it is told otherwise.
@@ -93,11 +158,6 @@ fn name_asked_for(pattern: &str, words: &[Value]) -> Option<Value> {
     let is_glob = words.iter().any(|word| matches!(word.known(), Some("-g" | "--glob")));
     let name = if is_glob { Some(patterns::as_value(pattern)) } else { plain_name(pattern).map(Value::text) };
     name.filter(|name| name.pieces() != [Piece::Glob])
-}
-
-fn is_bundle_with_run(word: &str) -> bool {
-    let letters = word.strip_prefix('-').unwrap_or_default();
-    !letters.starts_with('-') && letters.len() > 1 && letters.ends_with(['x', 'X'])
 }
 
 fn with_found(command: &[Value], found: &Value) -> Vec<Value> {

@@ -170,7 +170,7 @@ impl<'a> Find<'a> {
                 Some("(" | ")" | "!" | ",") => break,
                 _ if start.starts_with('-') => break,
                 _ => {
-                    if word.pieces().first() == Some(&Piece::Unknown) {
+                    if word.begins_with_gap() {
                         self.unknown("a word that may be a flag");
                     }
                     self.starts.push(word.clone());
@@ -187,7 +187,8 @@ impl<'a> Find<'a> {
 
     fn part(&mut self, word: &Value) {
         match word.known() {
-            Some("-exec" | "-execdir" | "-ok" | "-okdir") => self.run(),
+            Some("-exec" | "-ok") => self.run(false),
+            Some("-execdir" | "-okdir") => self.run(true),
             Some("-delete") => {
                 let removed = self.found.iter().map(|path| Act::Path(Deed::Remove, path.clone()));
                 self.reading.acts.extend(removed);
@@ -219,7 +220,8 @@ impl<'a> Find<'a> {
         self.reading.acts.push(Act::Path(Deed::Replace, file));
     }
 
-    fn run(&mut self) {
+    /// Runs a command for what is found: where `find` is, or in the folder of each.
+    fn run(&mut self, in_folder: bool) {
         let mut command: Vec<Value> = Vec::new();
         while let Some(word) = self.next() {
             let ends_batch = word.known() == Some("+") && command.last().and_then(Value::known) == Some("{}");
@@ -231,9 +233,13 @@ impl<'a> Find<'a> {
         if self.reading.inner.len() + self.found.len() > MOST_RUNS {
             return self.refuse();
         }
-        for found in &self.found {
-            let words = command.iter().map(|word| put_in(word, "{}", found)).collect();
-            self.reading.inner.push(Inner::Words(words));
+        let put = |found: &Value| command.iter().map(|word| put_in(word, "{}", found)).collect();
+        self.reading.inner.extend(self.found.iter().map(|found| Inner::Words(put(found))));
+        if in_folder {
+            // What it does with the file itself is told already.
+            let name = Value::text("./found");
+            let runs = self.starts.iter().map(|start| Inner::WordsIn(something_below(start), put(&name)));
+            self.reading.inner.extend(runs);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `sh`, `bash` and their kin: text behind `-c`, a script, or the input.
 
 use super::super::super::act::{Act, Deed, Inner, Language, Reading};
-use super::super::super::value::{Piece, Value};
+use super::super::super::value::Value;
 
 /// Letters that are flags; `o` and `O` take the next word.
 const LETTERS: &str = "abcefhiklmnoprstuvxBCDEHOPT";
@@ -137,7 +137,7 @@ impl Shell {
 
     fn run(&mut self, operands: &[Value]) {
         match operands.split_first() {
-            Some((script, _)) if script.pieces().first() == Some(&Piece::Unknown) && !self.has_text => {
+            Some((script, _)) if script.begins_with_gap() && !self.has_text => {
                 self.doubt();
                 self.reading.acts.push(Act::Path(Deed::Run, script.clone()));
             }

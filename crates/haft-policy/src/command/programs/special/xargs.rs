@@ -1,7 +1,7 @@
 //! `xargs`: runs a command with words that come from its input.
 
 use super::super::super::act::{Act, Deed, Inner, Reading};
-use super::super::super::value::{Piece, Value};
+use super::super::super::value::Value;
 
 const WITH_VALUE: &str = "adEILnPsJRS";
 const LONG_WITH_VALUE: &[&str] =
@@ -30,7 +30,7 @@ pub(super) fn read(words: &[Value]) -> Reading {
     }
     let command = &words[at.min(words.len())..];
     let mut reading = Reading::default();
-    if options.doubts || command.first().is_some_and(|word| word.pieces().first() == Some(&Piece::Unknown)) {
+    if options.doubts || command.first().is_some_and(|word| word.begins_with_gap()) {
         reading.acts.push(Act::Unknown("a word that may be a flag".to_owned()));
     }
     reading.acts.extend(options.file.iter().map(|file| Act::Path(Deed::Read, file.clone())));
@@ -103,7 +103,7 @@ impl Options {
             }
             (None, None) => Inner::WordsAndInput(words),
             (None, Some(_)) => {
-                words.push(Value::unknown());
+                words.extend(Value::any_words());
                 Inner::Words(words)
             }
         }

@@ -60,7 +60,9 @@ fn find_runs_removes_and_writes_below_its_starts() {
     let found = ["a/x", "a/*…/x", "b/x", "b/*…/x"];
     let removed = found.map(|path| format!("runs [rm -f {path}]")).join("; ");
     let run_in_shell = found.map(|path| format!("runs [sh -c x{path}y {path}]")).join("; ");
-    assert_eq!(run, format!("List a; List b; {removed}; {run_in_shell}; prints {}", found.join(" ")));
+    // It runs in the folder of each file.
+    let there = ["a", "b"].map(|start| format!("runs [sh -c x./foundy ./found] in {start}/*…")).join("; ");
+    assert_eq!(run, format!("List a; List b; {removed}; {run_in_shell}; {there}; prints {}", found.join(" ")));
     assert_eq!(shipped("find . -fprint /x -ls"), "List .; Replace /x; prints ./* ./*…");
     assert!(shipped("find . -files0-from x").contains("Read x; Unknown"));
     assert!(shipped("find . -frobnicate").contains("Unknown"));
@@ -81,7 +83,7 @@ fn xargs_runs_a_command_with_its_input() {
     assert_eq!(shipped("xargs -I {} mv {} x"), "runs [mv {} x] with its input for {}");
     assert_eq!(shipped("xargs -I% mv % x"), "runs [mv % x] with its input for %");
     assert_eq!(shipped("xargs --replace mv {} x"), "runs [mv {} x] with its input for {}");
-    assert_eq!(shipped("xargs -a list rm"), "Read list; runs [rm …]");
+    assert_eq!(shipped("xargs -a list rm"), "Read list; runs [rm … …]");
     assert_eq!(shipped("xargs"), "runs [echo] and its input");
 }
 

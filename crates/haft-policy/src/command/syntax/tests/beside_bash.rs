@@ -233,7 +233,7 @@ fn part(part: &WordPart) -> String {
     }
 }
 
-fn expanded(Parameter { name, operation }: &Parameter) -> String {
+fn expanded(Parameter { name, operation, .. }: &Parameter) -> String {
     let known = (name == "x").then_some(X);
     match operation {
         Operation::Plain => known.unwrap_or_default().to_owned(),

@@ -117,7 +117,7 @@ fn assignments_stand_before_commands_or_alone() {
 fn declarations_are_commands_with_words() {
     check("export A=$(rm x) B", "<export A=$(<rm x>) B>");
     check("unset x; rm z", "<unset x> ; <rm z>");
-    check("declare -a A=(x $(rm y))", "<declare -a A=‹(›x‹ ›$(<rm y>)‹)›>");
+    check("declare -a A=(x $(rm y))", "<declare -a A=(x‹ ›$(<rm y>))>");
     check("readonly A=~/x; local -r B; typeset C", "<readonly A=HOME[]/x> ; <local -r B> ; <typeset C>");
 }
 

@@ -43,7 +43,7 @@ fn stage(stage: &Stage) -> String {
             format!("case[{} / {}]", word(subject), joined(cases, " / ", case))
         }
         Node::Function(name, body) => format!("function[{name} / {}]", self::stage(body)),
-        Node::Test(all) => format!("test[{}]", words(all)),
+        Node::Test(all) | Node::Arithmetic(all) => format!("test[{}]", words(all)),
         Node::Opaque(why) => format!("opaque[{why}]"),
     };
     let redirects = stage.redirects.iter().map(|one| format!(" {}", redirect(one)));

@@ -79,3 +79,77 @@ fn what_holds_the_workspace_or_the_home_is_no_temporary_file() {
     }
     assert_eq!(decision("d=$PWD/../..; rm -rf \"$d\""), Decision::Deny);
 }
+
+/// A workspace with links that lead out of it, which a target does not tell: it names the link.
+struct Linked;
+
+/// Where the links of the workspace lead.
+const LINKS: [(&str, &str); 2] = [("/w/out", "/srv/data/deep"), ("/w/etc", "/etc/ssl")];
+
+impl Locate for Linked {
+    fn locate(&self, path: &str) -> Located {
+        let is_out = LINKS.iter().any(|(link, _)| std::path::Path::new(path).starts_with(link));
+        let target = match path.strip_prefix("/w").filter(|rest| !is_out && (rest.is_empty() || rest.starts_with('/')))
+        {
+            Some(inside) => Target::Inside(Place::new(inside.trim_start_matches('/'), Extent::Entry)),
+            None => Target::Outside(Place::new(path, Extent::Entry)),
+        };
+        Located { target, kind: Some(haft_contract::door::FileKind::Folder) }
+    }
+
+    fn real_path(&self, folder: &str) -> Option<String> {
+        let real = |(link, to): &(&str, &str)| folder.strip_prefix(link).map(|rest| format!("{to}{rest}"));
+        Some(LINKS.iter().find_map(real).unwrap_or_else(|| folder.to_owned()))
+    }
+
+    fn names_in(&self, _folder: &str) -> Vec<String> {
+        ["out", "etc", "sub"].map(str::to_owned).to_vec()
+    }
+}
+
+fn decision_beside_links(command: &str) -> Decision {
+    let text = str::to_owned;
+    let scene = Scene { home: text("/home/me"), user: text("me"), folder: text("/w"), workspace: text("/w") };
+    Policy::default().judge("bash", &steps(command, &scene, &Linked), Situation::default()).decision
+}
+
+#[test]
+fn a_step_up_behind_a_link_leads_out_of_the_workspace() {
+    for command in [
+        "cat etc/../shadow",
+        "cat out/../k",
+        "cat ./out/./../k",
+        "cat sub/../out/../k",
+        "cat out/sub/../../k",
+        "cat < out/../k",
+        "echo x > out/../k",
+        "cat out/../*",
+        "cat o*/../k",
+        "cat */../k",
+        "cat \"out/../$x\"",
+        "cp out/../k k",
+        "tar cf - -C out/.. k",
+        "git -C out/.. status",
+        "cd out; git -C .. status",
+        "git -C out/../other log",
+        "env -C out/.. cat k",
+        "env -C out cat ../k",
+        "env --chdir=out/.. git status",
+        "cd out && cat ../k",
+        "cd -P out && cd .. && cat k",
+        "cd -P out/.. && cat k",
+        "cd -LP out && cd .. && git status",
+        "set -P; cd out; cd ..; cat k",
+        "set -o physical; cd out/..; cat k",
+        "set -eP; cd out/..; cat k",
+        "find out/.. -name k -exec cat {} +",
+        "make -C out/..",
+    ] {
+        assert_ne!(decision_beside_links(command), Decision::Allow, "{command}");
+    }
+    for command in
+        ["cat sub/../k", "cd out/..; cat k", "cd sub; cat ../k", "env -C sub cat ../k", "git -C sub/.. status"]
+    {
+        assert_eq!(decision_beside_links(command), Decision::Allow, "{command}");
+    }
+}

@@ -1,10 +1,16 @@
 //! Ways out of the sandbox that must all be shut, tried for real at both levels, as everyone.
 
+use std::fs::Permissions;
 use std::io::ErrorKind;
 use std::net::{TcpListener, UdpSocket};
 use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixListener};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
+use std::path::Path;
 
+use rustix::mount::{MountFlags, mount};
+
+use super::refusals::{as_root, with_own_mounts};
 use super::scene::{Scene, Who, tried};
 
 /// Tries things and prints the names of the errors that they end in.
@@ -88,6 +94,117 @@ fn no_listener_outside_hears_anything() {
     }
 }
 
+/// A folder of the system that commands can read and in which root can listen.
+const OF_THE_SYSTEM: &str = "/opt";
+
+/// Somebody who listens at a path of the file system outside, to streams and to single messages.
+struct Listening {
+    streams: UnixListener,
+    messages: UnixDatagram,
+    folder: tempfile::TempDir,
+}
+
+impl Listening {
+    fn in_folder(folder: &Path) -> Self {
+        let folder = tempfile::tempdir_in(folder).unwrap();
+        let all = |path: &Path, mode| std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+        all(folder.path(), 0o777);
+        let streams = UnixListener::bind(folder.path().join("streams")).unwrap();
+        let messages = UnixDatagram::bind(folder.path().join("messages")).unwrap();
+        ["streams", "messages"].iter().for_each(|name| all(&folder.path().join(name), 0o777));
+        streams.set_nonblocking(true).unwrap();
+        messages.set_nonblocking(true).unwrap();
+        Self { streams, messages, folder }
+    }
+
+    /// Tries every way to reach it, and says which worked.
+    fn attempts(&self) -> String {
+        let at = self.folder.path().display();
+        format!(
+            "attempt('stream', lambda: socket.socket(socket.AF_UNIX).connect('{at}/streams'))\n\
+             attempt('message', lambda: socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b'x', '{at}/messages'))\n\
+             attempt('connected', lambda: socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).connect('{at}/messages'))\n\
+             os.chdir('{at}')\n\
+             attempt('from its folder', lambda: socket.socket(socket.AF_UNIX).connect('streams'))\n\
+             os.symlink('{at}/streams', '/tmp/link')\n\
+             attempt('through a link', lambda: socket.socket(socket.AF_UNIX).connect('/tmp/link'))\n\
+             attempt('through a descriptor', lambda: socket.socket(socket.AF_UNIX).connect('/proc/self/fd/%d' % \
+             os.open('{at}/streams', os.O_PATH)))\n"
+        )
+    }
+
+    fn assert_nothing_was_heard(&self, said: &str) {
+        assert!(!said.contains("worked"), "{said}");
+        assert_eq!(self.streams.accept().unwrap_err().kind(), ErrorKind::WouldBlock, "{said}");
+        assert_eq!(self.messages.recv(&mut [0; 9]).unwrap_err().kind(), ErrorKind::WouldBlock, "{said}");
+    }
+}
+
+#[test]
+fn no_socket_of_the_file_system_outside_is_reached() {
+    let is_there = rustix::process::geteuid().is_root() && Path::new(OF_THE_SYSTEM).is_dir();
+    for folder in ["granted/deep"].into_iter().chain(is_there.then_some(OF_THE_SYSTEM)) {
+        for (number, scene) in fully().into_iter().chain(fully()).enumerate() {
+            std::fs::create_dir_all(scene.at("granted/deep")).unwrap();
+            scene.readable("granted");
+            let scene = if number % 2 == 0 { scene.with_network() } else { scene };
+            let listening = Listening::in_folder(&scene.at(folder));
+            listening.assert_nothing_was_heard(&python(&scene, &listening.attempts()));
+        }
+    }
+}
+
+#[test]
+fn a_socket_that_comes_later_is_not_reached_either() {
+    for scene in fully() {
+        std::fs::create_dir_all(scene.at("granted")).unwrap();
+        scene.readable("granted");
+        let listening = Listening::in_folder(&scene.at("granted"));
+        let at = listening.folder.path().to_owned();
+        // Bound by a path from another folder, and moved: no list of the kernel has its name.
+        for name in ["streams", "messages"] {
+            std::fs::rename(at.join(name), at.join(format!("moved-{name}"))).unwrap();
+        }
+        let script = listening.attempts().replace("/streams", "/moved-streams").replace("/messages", "/moved-messages");
+        let script = script.replace("connect('streams')", "connect('moved-streams')");
+        listening.assert_nothing_was_heard(&python(&scene, &script));
+    }
+}
+
+#[test]
+fn where_something_is_mounted_below_a_folder_the_sockets_in_it_are_covered() {
+    let mounted_below = |scene: &Scene| {
+        with_own_mounts();
+        std::fs::create_dir_all(scene.at("granted/mounted")).unwrap();
+        mount("none", scene.at("granted/mounted"), "tmpfs", MountFlags::empty(), None).unwrap();
+    };
+    for scene in tried(as_root(mounted_below), "python3") {
+        std::fs::create_dir_all(scene.at("granted")).unwrap();
+        scene.readable("granted");
+        let listening = Listening::in_folder(&scene.at("granted"));
+        listening.assert_nothing_was_heard(&python(&scene, &listening.attempts()));
+    }
+}
+
+#[test]
+fn sockets_of_the_own_workspace_home_and_temporary_folders_work() {
+    let script = "\
+for folder in ['.', '/tmp', '/var/tmp', '/dev/shm', os.environ['HOME'], '/run']:
+    path = os.path.join(folder, 'sock')
+    def both():
+        server = socket.socket(socket.AF_UNIX); server.bind(path); server.listen()
+        client = socket.socket(socket.AF_UNIX); client.connect(path)
+        server.accept()[0].send(b'x'); assert client.recv(1) == b'x'
+        heard = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); heard.bind(path + 'd')
+        socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b'y', path + 'd'); assert heard.recv(1) == b'y'
+    attempt(folder.replace(os.environ['HOME'], 'home'), both)
+";
+    for scene in fully() {
+        let all = [".", "/tmp", "/var/tmp", "/dev/shm", "home", "/run"].map(|folder| format!("{folder} worked\n"));
+        assert_eq!(python(&scene, script), all.concat());
+    }
+}
+
 #[test]
 fn a_granted_network_is_the_real_one() {
     for who in Who::all() {
@@ -132,8 +249,6 @@ call('chroot', 161, b'/tmp')
 call('pivot_root', 155, b'/', b'/')
 call('open_tree', 428, -100, b'/', 1)
 call('fsopen', 430, b'tmpfs', 0)
-call('ptrace', 101, 16, os.getppid(), 0, 0)
-call('process_vm_readv', 310, os.getppid(), 0, 0, 0, 0, 0)
 call('pidfd_getfd', 438, 0, 0, 0)
 call('keyctl', 250, 0, 0)
 call('bpf', 321, 0, 0, 0)
@@ -149,12 +264,79 @@ call('sethostname', 170, b'x', 1)
 call('x32', 0x40000000 + 39)
 ";
     let refused = "mount EPERM\nunshare EPERM\nsetns EPERM\nclone into a namespace EPERM\nclone3 ENOSYS\nchroot EPERM\n\
-                   pivot_root EPERM\nopen_tree EPERM\nfsopen EPERM\nptrace EPERM\nprocess_vm_readv EPERM\n\
+                   pivot_root EPERM\nopen_tree EPERM\nfsopen EPERM\n\
                    pidfd_getfd EPERM\nkeyctl EPERM\nbpf EPERM\nperf_event_open EPERM\nuserfaultfd EPERM\n\
                    io_uring_setup ENOSYS\nopen_by_handle_at EPERM\npersonality EPERM\nask personality worked\n\
                    TIOCSTI EPERM\nTIOCSTI in 64 bits EPERM\nsethostname EPERM\nx32 ENOSYS\n";
     for scene in everywhere() {
         assert_eq!(python(&scene, script), refused);
+    }
+}
+
+/// Tries to look into a process in every way, and says which worked.
+const LOOK_INTO: &str = r#"
+class Piece(ctypes.Structure): _fields_ = [('base', ctypes.c_void_p), ('length', ctypes.c_size_t)]
+def look_into(name, pid, address):
+    here = ctypes.create_string_buffer(b'0123456')
+    near, far = Piece(ctypes.addressof(here), 8), Piece(address, 8)
+    for how, request in [('seize', 0x4206), ('attach', 16)]:
+        call(f'{name} {how}', 101, request, pid, 0, 0)
+    for how, number in [('read', 310), ('write', 311)]:
+        one, none = ctypes.c_long(1), ctypes.c_long(0)
+        call(f'{name} {how}', number, pid, ctypes.byref(near), one, ctypes.byref(far), one, none)
+    attempt(f'{name} memory', lambda: os.open(f'/proc/{pid}/mem', os.O_RDONLY))
+    attempt(f'{name} program', lambda: os.readlink(f'/proc/{pid}/exe'))
+"#;
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn only_own_processes_are_looked_into() {
+    let outside = std::process::id();
+    let address = "address = ctypes.addressof(ctypes.create_string_buffer(8))";
+    for scene in fully() {
+        let script = format!(
+            "{LOOK_INTO}\nbuffer = ctypes.create_string_buffer(b'original')\nchild = os.fork()\n\
+             if child == 0: signal.pause()\n\
+             look_into('child', child, ctypes.addressof(buffer))\n\
+             for name, pid in [('first', 1), ('outside', {outside}), ('haft', {})]:\n    look_into(name, pid, ctypes.addressof(buffer))\n\
+             os.kill(child, 9)",
+            outside.saturating_sub(1)
+        );
+        let text = python(&scene, &script);
+        // The first way makes it a tracee, so that the second one is refused.
+        let own = ["seize", "read", "write", "memory", "program"];
+        for line in text.lines() {
+            let is_own = own.iter().any(|how| line == format!("child {how} worked"));
+            let is_refused = line.ends_with(" EPERM")
+                || line.ends_with(" EACCES")
+                || line.ends_with(" ESRCH")
+                || line.ends_with(" ENOENT");
+            assert!(is_own || is_refused, "{line} of:\n{text}");
+        }
+        assert_eq!(text.lines().filter(|line| line.ends_with("worked")).count(), own.len(), "{text}");
+    }
+    for scene in partly() {
+        let script = format!(
+            "{LOOK_INTO}\n{address}\nfor pid in [1, os.getpid(), os.getppid(), {outside}]:\n    look_into('any', pid, address)"
+        );
+        let text = python(&scene, &script);
+        let traced =
+            text.lines().filter(|line| ["seize", "attach", "read", "write"].iter().any(|how| line.contains(how)));
+        assert!(traced.clone().count() == 16 && traced.clone().all(|line| line.ends_with("EPERM")), "{text}");
+    }
+}
+
+#[test]
+fn debuggers_work_on_own_processes_in_the_full_sandbox() {
+    let debuggers = [
+        ("strace", "strace -f -e trace=execve sh -c '/bin/true; exit 0' 2>&1", "execve(\"/bin/true\""),
+        ("gdb", "gdb -nx -batch -ex run -ex 'info inferiors' /bin/true 2>&1", "exited normally"),
+    ];
+    for (program, command, says) in debuggers {
+        for scene in tried(Who::all().into_iter().map(Scene::new).collect(), program) {
+            let seen = scene.run(command);
+            assert!(seen.text.contains(says), "{program}: {seen:?}");
+        }
     }
 }
 

@@ -11,14 +11,14 @@ use crate::require::Need;
 
 /// Lets a test change mounts for one process. Only root can.
 #[allow(unsafe_code)]
-fn with_own_mounts() {
+pub(super) fn with_own_mounts() {
     // SAFETY: only the mounts are unshared.
     unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNS) }.unwrap();
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC).unwrap();
 }
 
 #[track_caller]
-fn as_root(before: fn(&Scene)) -> Vec<Scene> {
+pub(super) fn as_root(before: fn(&Scene)) -> Vec<Scene> {
     // Only root can change mounts and owners.
     if !Need::Users.met(rustix::process::geteuid().is_root()) {
         return Vec::new();

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Gid, Mode, OFlags, Uid};
 
+use super::single_thread::in_one_thread;
 use crate::launcher::enter::{Entered, NotEntered, ReadyToRun, fully, partly};
 use crate::launcher::watch::Entered as _;
 use crate::orders::{Confine, Orders, Visible, VisibleRoot};
@@ -98,8 +99,12 @@ impl Scene {
             layers: Vec::new(),
             hidden: vec![at("state"), at("layer")],
             home: at("home"),
+            folders: Vec::new(),
+            is_home_clean: false,
+            is_supervised: false,
             home_files: vec![(PathBuf::from(".greeting"), "hello\n".into())],
             code: None,
+            ..Visible::default()
         };
         Self {
             who,
@@ -146,6 +151,12 @@ impl Scene {
         self
     }
 
+    /// Lets commands read a folder beside the workspace.
+    pub(super) fn readable(&self, name: &str) -> &Self {
+        self.visible.borrow_mut().readable.push(self.at(name));
+        self
+    }
+
     /// Does something first, as whoever runs the tests, in a process that is thrown away.
     pub(super) fn before(mut self, before: fn(&Scene)) -> Self {
         self.before = Some(before);
@@ -187,21 +198,17 @@ impl Scene {
         let began = std::time::Instant::now();
         let (output, output_end) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).unwrap();
         let (report, report_end) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).unwrap();
-        // SAFETY: the other threads of a test do nothing meanwhile, and libc makes its own locks usable in the child.
-        #[allow(unsafe_code)]
-        let pid = unsafe { libc::fork() };
-        if pid == 0 {
-            let said = self.launch(script, &output_end);
-            let _ = rustix::io::write(&report_end, said.as_bytes());
-            // SAFETY: ends this process without running what the test would run at its end.
-            #[allow(unsafe_code)]
-            unsafe {
-                libc::_exit(0)
-            };
-        }
+        // A part of the sandbox becomes a child of the launcher's parent, which waits for all its children.
+        let parent = in_one_thread(|| {
+            in_one_thread(|| {
+                let said = self.launch(script, &output_end);
+                let _ = rustix::io::write(&report_end, said.as_bytes());
+            });
+            while rustix::process::wait(rustix::process::WaitOptions::empty()).is_ok() {}
+        });
         drop((output_end, report_end));
         let mut seen = Seen { text: everything(output), report: everything(report), ..Seen::default() };
-        while rustix::process::wait(rustix::process::WaitOptions::empty()).is_ok() {}
+        rustix::process::waitpid(Some(parent), rustix::process::WaitOptions::empty()).unwrap();
         seen.took = began.elapsed();
         seen.status = seen.report.lines().find_map(|line| line.strip_prefix("status ")?.parse().ok());
         seen
@@ -240,9 +247,12 @@ impl Scene {
             environment: Vec::new(),
             confine: Confine::Fully(visible.clone()),
             processes: 256,
+            is_of_session: false,
             network: self.network,
             has_input: false,
             serves: false,
+            stays: false,
+            memory: None,
         };
         if !self.namespaces {
             return match partly(&orders, &visible, &self.at("private"), &descriptors) {

@@ -1,0 +1,94 @@
+//! `haft network allow` and `haft network deny`: one more host in a list of the user's `config.toml`.
+//!
+//! Naming the host is the word: nothing is asked. A group is shown in full, so that it is known what was said.
+
+use anyhow::{Context, anyhow};
+use clap::Args;
+use haft_config::file::Mistake;
+use haft_config::network::Allowed;
+use haft_config::network_edit::{HostList, with_hosts};
+use haft_config::settings::Settings;
+use haft_host::hosts::HostsOfSettings;
+use haft_workspace::state::{read_config_file, replace_own_file};
+use serde_json::{Value, json};
+
+use super::list::{group_record, say, show_group};
+use crate::arguments::Common;
+use crate::exit::Exit;
+use crate::screen;
+
+#[derive(Args)]
+pub(crate) struct Hosts {
+    /// A host (api.example.com), all hosts below a domain (*.example.com), a host with a port (db.example.com:5432), or a group: registries, github, docs
+    #[arg(required = true, value_name = "HOST", value_parser = host)]
+    hosts: Vec<Allowed>,
+}
+
+/// Allows hosts.
+pub(super) fn allow(common: &Common, hosts: &Hosts) -> anyhow::Result<Exit> {
+    edit(common, HostList::Allow, &hosts.hosts)
+}
+
+/// Denies hosts.
+pub(super) fn deny(common: &Common, hosts: &Hosts) -> anyhow::Result<Exit> {
+    edit(common, HostList::Deny, &hosts.hosts)
+}
+
+fn edit(common: &Common, list: HostList, hosts: &[Allowed]) -> anyhow::Result<Exit> {
+    if common.plan {
+        return refused(common, "plan mode changes no settings; leave out --plan");
+    }
+    let settings = Settings::read(common.profile)?;
+    let names: Vec<String> = hosts.iter().map(ToString::to_string).collect();
+    let is_new = add(&settings, list, &names)?;
+    let settings = Settings::read(common.profile)?;
+    let all = HostsOfSettings::of(&settings, common.options().folder());
+    let groups = hosts.iter().filter_map(Allowed::group);
+    if common.json {
+        let groups = groups.map(|group| (group.name().to_owned(), group_record(&settings, all.groups(), group)));
+        let groups = Value::Object(groups.collect());
+        let record = json!({
+            "v": 1, "list": list.name(), "hosts": names, "changed": is_new, "groups": groups,
+            "config_file": settings.config_file,
+        });
+        screen::record(&record.to_string())?;
+        return Ok(Exit::Ok);
+    }
+    let file = settings.config_file.display();
+    say(&match is_new {
+        true => format!("{file}: [network] {} has {} now.", list.name(), names.join(", ")),
+        false => format!("{file}: [network] {} has {} already.", list.name(), names.join(", ")),
+    })?;
+    for group in groups {
+        show_group(&settings, all.groups(), group)?;
+    }
+    if list == HostList::Allow {
+        let denied = hosts.iter().filter(|host| settings.network.deny.contains(host));
+        denied.for_each(|host| screen::talk(&format!("note: \"deny\" has {host} too, and deny wins")));
+    }
+    Ok(Exit::Ok)
+}
+
+/// Adds names to a list of the user's file; returns whether the file is another now.
+pub(super) fn add(settings: &Settings, list: HostList, names: &[String]) -> anyhow::Result<bool> {
+    let file = &settings.config_file;
+    let text = read_config_file(file).with_context(|| format!("{} cannot be read", file.display()))?;
+    let mistake = |(line, problem, fix)| Mistake { file: file.clone(), line, problem, fix };
+    let new = with_hosts(&text.unwrap_or_default(), list, names).map_err(mistake)?;
+    let Some(new) = new else { return Ok(false) };
+    replace_own_file(file, &new).map_err(|error| anyhow!("{} cannot be written: {error}", file.display()))?;
+    Ok(true)
+}
+
+/// Refuses to change anything.
+pub(super) fn refused(common: &Common, what: &str) -> anyhow::Result<Exit> {
+    match common.json {
+        true => screen::record(&json!({ "v": 1, "error": { "kind": "denied", "what": what } }).to_string())?,
+        false => screen::talk(&format!("haft: {what}.")),
+    }
+    Ok(Exit::Refused)
+}
+
+fn host(text: &str) -> Result<Allowed, String> {
+    text.parse()
+}

@@ -1,0 +1,167 @@
+//! `haft network learn`: runs a command with every host allowed, and adds the hosts that it reached to a group.
+//!
+//! The hosts from which a tool downloads often differ from those that its settings name. The command runs as any other:
+//! in the sandbox, judged by the rules, with what it changes in the journal.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+use clap::Args;
+use haft_config::network::{Group, HostPattern};
+use haft_config::network_edit::HostList;
+use haft_config::settings::Settings;
+use haft_contract::call::{RawArguments, ToolCall};
+use haft_contract::connection::{HostOutcome, ReachedHost};
+use haft_contract::error::AdvanceYes;
+use haft_contract::reader::Reader;
+use haft_contract::result::{Status, ToolResult};
+use haft_host::for_person::for_reader;
+use haft_host::host::{Host, block_on};
+use haft_host::hosts::HostsOfSettings;
+use haft_host::options::{HostAccess, Options};
+use haft_host::project_files::OnUntrusted;
+use haft_runtime::record;
+use serde_json::json;
+
+use super::edit::{add, refused};
+use super::list::say;
+use crate::arguments::Common;
+use crate::caller::Caller;
+use crate::commands::call::interruptible;
+use crate::exit::Exit;
+use crate::prompt::{forget_what_was_typed, somebody_is_there, typed_line};
+use crate::screen;
+
+/// Ports that a grant of a host covers without naming them.
+const USUAL: [u16; 3] = [22, 80, 443];
+
+#[derive(Args)]
+pub(crate) struct Learn {
+    /// The group that gets the hosts: registries, github or docs
+    #[arg(long, value_name = "GROUP", default_value = "registries", value_parser = group)]
+    group: Group,
+    /// The command; a single word is a whole command line
+    #[arg(required = true, value_name = "COMMAND", last = true)]
+    command: Vec<String>,
+}
+
+/// Runs the command.
+pub(super) fn run(common: &Common, learn: &Learn) -> anyhow::Result<Exit> {
+    if common.plan || common.tries {
+        return refused(common, "a command that changes nothing may reach other hosts; leave out --plan and --try");
+    }
+    // The ports of registries must be known when the network of the session begins.
+    let settings = Settings::read(common.profile)?;
+    let _known = HostsOfSettings::of(&settings, common.options().folder()).groups().hosts(Group::Registries);
+    let options = Options { hosts: HostAccess::All, ..common.options() };
+    let host = Host::open_for(&options, OnUntrusted::Ask)?;
+    let session = Caller::OneCall.session(&host, common);
+    let origin = Caller::OneCall.origin(common);
+    let arguments = json!({ "command": line(&learn.command) }).to_string();
+    let call = ToolCall::new("bash", RawArguments::Text(arguments)).by(origin);
+    let result = block_on(interruptible(&host, &session, call))?;
+    let result = for_reader(result, Reader::of(origin));
+    host.note_call(&result);
+    if !common.json {
+        screen::talk(&result.text());
+    }
+    let new = new_hosts(&host, &result, learn.group);
+    let is_added = !new.is_empty() && (common.yes() == Some(AdvanceYes::ToAll) || agreed(common, &new, learn.group)?);
+    if is_added {
+        add(&host.settings, HostList::Group(learn.group), &new)?;
+    }
+    tell(common, &result, (&new, learn.group, is_added))?;
+    Ok(match result.status {
+        Status::Ok if !new.is_empty() && !is_added => Exit::Refused,
+        status => status.into(),
+    })
+}
+
+/// Returns the hosts that were reached and that the group does not have, with their ports where those are unusual.
+fn new_hosts(host: &Host, result: &ToolResult, group: Group) -> Vec<String> {
+    let hosts = HostsOfSettings::of(&host.settings, &host.workspace);
+    let known = hosts.groups().hosts(group);
+    let is_new = |reached: &&ReachedHost| {
+        let is_known = known.iter().any(|known| known.hosts.fits(&reached.host, reached.port));
+        reached.outcome == HostOutcome::Reached && !is_known
+    };
+    let named = |reached: &ReachedHost| {
+        let name = match USUAL.contains(&reached.port) {
+            true => reached.host.clone(),
+            false => format!("{}:{}", reached.host, reached.port),
+        };
+        Some(name.parse::<HostPattern>().ok()?.to_string())
+    };
+    let new: BTreeSet<String> = result.network.iter().filter(is_new).filter_map(named).collect();
+    new.into_iter().collect()
+}
+
+/// Asks at the terminal; without one the answer is no.
+fn agreed(common: &Common, new: &[String], group: Group) -> io::Result<bool> {
+    if common.json || !somebody_is_there() {
+        return Ok(false);
+    }
+    screen::talk(&format!("The command reached hosts that {} does not have:", group.name()));
+    new.iter().for_each(|host| screen::talk(&format!("  {host}")));
+    write!(anstream::stderr(), "Add them to [network] {} of your config.toml? [y/N] ", group.name())?;
+    anstream::stderr().flush()?;
+    forget_what_was_typed();
+    let answer = typed_line(&mut io::stdin().lock())?;
+    Ok(matches!(answer.as_deref().map(str::trim), Some("y" | "Y" | "yes")))
+}
+
+/// Says what was learned.
+fn tell(common: &Common, result: &ToolResult, (new, group, is_added): (&[String], Group, bool)) -> anyhow::Result<()> {
+    if common.json {
+        let record = json!({
+            "v": 1, "group": group.name(), "new": new, "added": is_added, "result": record::of_result(result),
+        });
+        screen::record(&record.to_string())?;
+        return Ok(());
+    }
+    let names = new.join(", ");
+    match (new.is_empty(), is_added) {
+        (true, _) => say(&format!("The command reached no host that {} does not have.", group.name()))?,
+        (false, true) => {
+            say(&format!("Added to {}: {names}", group.name()))?;
+        }
+        (false, false) => {
+            screen::talk(&format!("Nothing was added. The command reached {names}."));
+            screen::talk("To add them, run the same command with --yes, or at a terminal where you can answer.");
+        }
+    }
+    Ok(())
+}
+
+/// Returns the words as one command line.
+fn line(words: &[String]) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
+    match words {
+        [line] => line.clone(),
+        words => {
+            let quoted = words.iter().map(|word| match !word.is_empty() && word.chars().all(is_plain) {
+                true => word.clone(),
+                false => format!("'{}'", word.replace('\'', r"'\''")),
+            });
+            quoted.collect::<Vec<_>>().join(" ")
+        }
+    }
+}
+
+fn group(name: &str) -> Result<Group, String> {
+    let names = Group::ALL.map(Group::name);
+    let found = Group::ALL.into_iter().find(|group| group.name() == name);
+    found.ok_or_else(|| format!("there is no such group; choose one of {}", names.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_stay_words_and_a_single_one_is_a_command_line() {
+        let words = |words: &[&str]| line(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
+        assert_eq!(words(&["npm install && true"]), "npm install && true");
+        assert_eq!(words(&["sh", "-c", "echo 'a b'", ""]), r"sh -c 'echo '\''a b'\''' ''");
+    }
+}

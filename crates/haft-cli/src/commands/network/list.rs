@@ -1,0 +1,96 @@
+//! `haft network list`: the groups in full, and what the settings allow and deny.
+
+use haft_config::network::{Allowed, Group};
+use haft_config::settings::Settings;
+use haft_host::hosts::Groups;
+use haft_host::loaded_workspace::{LoadedWorkspace, Search};
+use serde_json::{Value, json};
+
+use crate::arguments::Common;
+use crate::exit::Exit;
+use crate::screen::{self, Part};
+
+/// Runs the command.
+pub(super) fn run(common: &Common) -> anyhow::Result<Exit> {
+    let loaded = LoadedWorkspace::salvage(&common.options(), Search::Named)?;
+    let LoadedWorkspace { settings, rulebook, .. } = &loaded;
+    let Some(hosts) = &rulebook.hosts else { return Ok(Exit::Failed) };
+    let groups = hosts.groups();
+    if common.json {
+        screen::record(&record(settings, groups).to_string())?;
+        return Ok(Exit::Ok);
+    }
+    for group in Group::ALL {
+        show_group(settings, groups, group)?;
+    }
+    say(&format!("Settings ({}):", settings.config_file.display()))?;
+    for (name, listed) in [("allow", &settings.network.allow), ("deny", &settings.network.deny)] {
+        let words: Vec<String> = listed.iter().map(ToString::to_string).collect();
+        let words = if words.is_empty() { "nothing".to_owned() } else { words.join(", ") };
+        say(&format!("  {name:<5}  {words}"))?;
+    }
+    say("An answer \"for this session\" holds in that session only, and is not listed here.")?;
+    Ok(Exit::Ok)
+}
+
+/// Shows a group in full.
+pub(super) fn show_group(settings: &Settings, groups: &Groups, group: Group) -> anyhow::Result<()> {
+    let state = match state(settings, group) {
+        "" => String::new(),
+        state => format!(" ({state})"),
+    };
+    say(&format!("{}{state}:", group.name()))?;
+    let hosts = groups.hosts(group);
+    let width = hosts.iter().map(|host| host.hosts.to_string().len()).max().unwrap_or_default();
+    for host in &hosts {
+        say(&format!("  {:<width$}  {}", host.hosts.to_string(), host.source))?;
+    }
+    if hosts.is_empty() {
+        say("  no hosts yet; \"haft network learn -- COMMAND\" adds those that a command reaches")?;
+    }
+    if group == Group::Registries {
+        for asked in groups.silent_tools() {
+            say(&format!("  (\"{asked}\" did not answer)"))?;
+        }
+    }
+    Ok(())
+}
+
+fn state(settings: &Settings, group: Group) -> &'static str {
+    let has = |listed: &[Allowed]| listed.contains(&Allowed::Group(group));
+    match (has(&settings.network.deny), has(&settings.network.allow)) {
+        (true, _) => "denied",
+        (false, true) => "allowed",
+        (false, false) => "",
+    }
+}
+
+/// Returns the record of a group.
+pub(super) fn group_record(settings: &Settings, groups: &Groups, group: Group) -> Value {
+    let hosts = groups.hosts(group);
+    let hosts = hosts.iter().map(|host| json!({ "host": host.hosts.to_string(), "source": host.source }));
+    let mut record = json!({ "hosts": hosts.collect::<Vec<_>>() });
+    let state = state(settings, group);
+    record["state"] = if state.is_empty() { "undecided".into() } else { state.into() };
+    if group == Group::Registries {
+        record["silent"] = groups.silent_tools().into();
+    }
+    record
+}
+
+fn record(settings: &Settings, groups: &Groups) -> Value {
+    let of_groups = Group::ALL.map(|group| (group.name().to_owned(), group_record(settings, groups, group)));
+    let listed = |listed: &[Allowed]| listed.iter().map(ToString::to_string).collect::<Vec<_>>();
+    json!({
+        "v": 1,
+        "groups": Value::Object(of_groups.into_iter().collect()),
+        "allow": listed(&settings.network.allow),
+        "deny": listed(&settings.network.deny),
+        "config_file": settings.config_file,
+    })
+}
+
+/// A line of our own: the names in it are somebody else's, and end on a terminal also behind a pipe.
+pub(super) fn say(text: &str) -> std::io::Result<()> {
+    screen::line(&[Part::Plain(text)])
+}

@@ -1,0 +1,195 @@
+//! A session is a place: commands of one session share a home and temporary folders, and nothing of them stays behind.
+
+use std::io::{BufRead, BufReader, Lines, Write};
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::ground::{Ground, for_everybody};
+
+/// One `haft call -`, whose calls are sent one after the other.
+pub(crate) struct Session {
+    pub(crate) haft: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+}
+
+impl Session {
+    pub(crate) fn of(ground: &Ground) -> Self {
+        Self::started(ground.calling())
+    }
+
+    /// Begins one with another variable.
+    pub(crate) fn with(ground: &Ground, variable: &str, value: &std::ffi::OsStr) -> Self {
+        let mut haft = ground.calling();
+        haft.env(variable, value);
+        Self::started(haft)
+    }
+
+    fn started(mut haft: Command) -> Self {
+        let haft = haft.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut haft = haft.spawn().expect("haft is there");
+        let lines = BufReader::new(haft.stdout.take().expect("it is piped")).lines();
+        Self { haft, lines }
+    }
+
+    /// Runs a script, which no rule reads.
+    pub(crate) fn run(&mut self, ground: &Ground, script: &str) -> Value {
+        ground.lay_out(&format!("cat > script.sh <<'EOF'\n{script}\nEOF"));
+        let record = self.call("bash", &json!({ "command": "sh script.sh" }));
+        assert_eq!(record["sandbox"], "full", "{record:#}");
+        record
+    }
+
+    /// Makes one call.
+    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Value {
+        let call = json!({ "name": tool, "arguments": arguments });
+        let input = self.haft.stdin.as_mut().expect("it is piped");
+        writeln!(input, "{call}\n").expect("haft listens");
+        let line = self.lines.next().expect("haft answers").expect("it can be read");
+        serde_json::from_str(&line).expect("it is a record")
+    }
+
+    /// Runs a command as it is.
+    fn bash(&mut self, command: &str) -> Value {
+        self.call("bash", &json!({ "command": command }))
+    }
+
+    pub(crate) fn end(mut self) {
+        drop(self.haft.stdin.take());
+        assert!(self.haft.wait().expect("it ends").success());
+    }
+
+    pub(crate) fn kill(mut self) {
+        self.haft.kill().expect("it runs");
+        self.haft.wait().expect("it ends");
+    }
+}
+
+pub(crate) fn text(record: &Value) -> &str {
+    record["content"].as_str().unwrap_or_default()
+}
+
+/// Returns what sessions have left in haft's state.
+pub(crate) fn places(ground: &Ground) -> Vec<std::path::PathBuf> {
+    let workspaces = std::fs::read_dir(ground.place.root().join("state/haft/workspaces")).expect("haft has run");
+    let places = workspaces.flatten().map(|workspace| workspace.path().join("places"));
+    places.filter_map(|place| std::fs::read_dir(place).ok()).flatten().flatten().map(|entry| entry.path()).collect()
+}
+
+#[test]
+fn commands_of_a_session_share_home_and_temporary_folders_and_another_session_sees_nothing_of_them() {
+    for_everybody(&|ground| {
+        let look = "for at in /tmp /var/tmp /dev/shm ~; do cat $at/canary; done";
+        let mut session = Session::of(ground);
+        let leave = "for at in /tmp /var/tmp /dev/shm ~; do echo kept > $at/canary; done; stat -c %a /tmp";
+        let left = session.run(ground, leave);
+        let told = "1777\n[It left ~/canary in the home folder of this session, which ends with it.]\n";
+        assert_eq!(text(&left), told);
+        let mut other = Session::of(ground);
+        assert!(!text(&other.run(ground, look)).contains("kept"));
+        assert_eq!(text(&session.run(ground, look)), "kept\nkept\nkept\nkept\n");
+        assert_eq!(places(ground).len(), 2);
+        session.end();
+        other.end();
+        assert!(places(ground).is_empty(), "{:?}", places(ground));
+    });
+}
+
+#[test]
+fn folders_that_nobody_may_write_are_removed_with_the_session_and_those_of_a_killed_one_by_the_next() {
+    for_everybody(&|ground| {
+        let script = "mkdir -p ~/a/b; touch ~/a/b/c; chmod 555 ~/a/b; chmod 0 ~/a";
+        let mut session = Session::of(ground);
+        session.run(ground, script);
+        session.end();
+        assert!(places(ground).is_empty(), "{:?}", places(ground));
+        let mut session = Session::of(ground);
+        session.run(ground, script);
+        session.kill();
+        assert_eq!(places(ground).len(), 1);
+        let mut session = Session::of(ground);
+        session.run(ground, "true");
+        session.end();
+        assert!(places(ground).is_empty(), "{:?}", places(ground));
+    });
+}
+
+#[test]
+fn what_commands_see_is_what_there_is_when_they_run() {
+    for_everybody(&|ground| {
+        let tools = ground.place.root().join("tools");
+        let put = |text: &str| {
+            let script = format!("rm -rf {0}; mkdir {0}; echo {text} > {0}/version", tools.display());
+            ground.lay_out(&script);
+        };
+        put("one");
+        let folder = ground.place.root().join("config/haft");
+        std::fs::create_dir_all(&folder).expect("there is room");
+        let readable = format!("[sandbox]\nreadable = [{:?}]\n", tools.to_string_lossy());
+        std::fs::write(folder.join("config.toml"), readable).expect("there is room");
+        let look = format!("cat {}/version", tools.display());
+        let mut session = Session::of(ground);
+        assert_eq!(text(&session.run(ground, &look)), "one\n");
+        put("two");
+        assert_eq!(text(&session.run(ground, &look)), "two\n");
+        session.end();
+    });
+}
+
+/// What an earlier command leaves for later ones: settings of git, and programs that would be found first.
+const PLANT: &str = r"
+printf '#!/bin/sh\necho planted; touch canary; exit 1\n' > /tmp/evil
+chmod +x /tmp/evil
+mkdir -p ~/.local/bin ~/.config/git
+printf '[core]\n\tfsmonitor = /tmp/evil\n' | tee ~/.gitconfig > ~/.config/git/config
+for name in ls git grep sh cat; do cp /tmp/evil ~/.local/bin/$name; done
+";
+
+#[test]
+fn what_a_command_leaves_in_the_home_changes_no_command_that_runs_unasked() {
+    for_everybody(&|ground| {
+        if !ground.has_git() {
+            return;
+        }
+        ground.lay_out("git init -q .; mkdir src; echo x > src/a");
+        let mut session = Session::of(ground);
+        session.run(ground, PLANT);
+        for look in
+            ["git status --short", "ls src", "grep -rn x src", "cat src/a", "cat ~/.gitconfig; ls ~", "ls ~ src"]
+        {
+            let record = session.bash(look);
+            assert_eq!(record["sandbox"], "full", "{look}: {record:#}");
+            assert!(!text(&record).contains("planted"), "{look}: {record:#}");
+            assert!(!ground.place.path("canary").exists(), "{look}: {record:#}");
+        }
+        // Whoever agrees to run something has the home as it is.
+        let path = "PATH=/usr/bin:/bin; cat ~/.gitconfig";
+        assert!(text(&session.run(ground, path)).contains("fsmonitor"));
+        session.end();
+    });
+}
+
+#[test]
+fn what_a_command_leaves_behind_changes_no_hook() {
+    for_everybody(&|ground| {
+        let config = ground.place.root().join("config");
+        std::fs::create_dir_all(config.join("haft/hooks")).expect("there is room");
+        let script = "if grep -q forbidden; then echo never >&2; exit 2; fi\n";
+        std::fs::write(config.join("haft/hooks/g.sh"), script).expect("there is room");
+        let command = format!("sh {}/haft/hooks/g.sh", config.display());
+        let hook = format!("[[hooks.PreToolUse]]\nmatcher = \"bash\"\ncommand = {command:?}\n");
+        std::fs::write(config.join("haft/config.toml"), hook).expect("there is room");
+        let mut session = Session::of(ground);
+        let refused = |session: &mut Session| {
+            let record = session.bash("echo forbidden");
+            assert_eq!(record["status"], "refused", "{record:#}");
+        };
+        refused(&mut session);
+        session.run(ground, PLANT);
+        refused(&mut session);
+        let replace = "PATH=/usr/bin:/bin; mv @ @-away; mkdir -p @/haft/hooks; echo exit 0 > @/haft/hooks/g.sh; true";
+        session.run(ground, &replace.replace('@', &config.to_string_lossy()));
+        refused(&mut session);
+        session.end();
+    });
+}

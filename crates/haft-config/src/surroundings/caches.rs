@@ -1,0 +1,200 @@
+//! Where tools keep what they download, and what of it is kept from one session to the next.
+//!
+//! The rows are data (`surroundings.toml`). A variable of the user's decides where a folder is, as it does for the tool.
+//!
+//! Not here: mounting and keeping (`haft-sandbox`).
+
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+/// A folder in which a tool keeps what it downloads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolCache {
+    /// The name of the row.
+    pub name: String,
+    /// Where it is, for the user and for commands.
+    pub folder: PathBuf,
+    /// The variable that leads the tool to another folder where it cannot write to this one.
+    pub moved_by: Option<String>,
+    /// The parts of it whose new files are kept.
+    pub carried: Vec<String>,
+    /// What in those is not, as patterns of paths in the folder.
+    pub left_out: Vec<String>,
+}
+
+/// One row of the table.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Row {
+    name: String,
+    folder: Option<String>,
+    /// Variables, each with where the cache is in the folder that it names.
+    #[serde(default)]
+    named_by: Vec<Vec<String>>,
+    #[serde(default)]
+    movable: bool,
+    carried: Vec<String>,
+    #[serde(default)]
+    left_out: Vec<String>,
+}
+
+impl Row {
+    /// Returns the variables that name it.
+    pub(super) fn variables(&self) -> impl Iterator<Item = &String> {
+        self.named_by.iter().filter_map(|named| named.first())
+    }
+
+    /// Returns the secrets of the usual folder, in the one where the cache is.
+    pub(super) fn secrets(&self, all: &[String], caches: &[ToolCache]) -> Vec<PathBuf> {
+        let cache = caches.iter().find(|cache| cache.name == self.name).zip(self.folder.as_ref());
+        let Some((cache, usual)) = cache else { return Vec::new() };
+        let inner = all.iter().filter_map(|secret| secret.strip_prefix(usual)?.strip_prefix('/'));
+        inner.map(|inner| cache.folder.join(inner)).collect()
+    }
+
+    /// Finds out where it is: `value` knows folders that variables name, `at_home` the usual ones.
+    pub(super) fn resolved(
+        &self,
+        value: &dyn Fn(&String) -> Option<PathBuf>,
+        at_home: &dyn Fn(&String) -> PathBuf,
+    ) -> Option<ToolCache> {
+        let named = |words: &Vec<String>| {
+            let around = value(words.first()?)?;
+            Some(words.get(1).map_or(around.clone(), |inner| around.join(inner)))
+        };
+        let folder = self.named_by.iter().find_map(named).or_else(|| self.folder.as_ref().map(at_home))?;
+        let moved_by = self.variables().next().filter(|_| self.movable).cloned();
+        let Self { name, carried, left_out, .. } = self.clone();
+        Some(ToolCache { name, folder, moved_by, carried, left_out })
+    }
+}
+
+/// Adds the folders of caches that lie in none of these.
+pub(super) fn with_caches(mut folders: Vec<PathBuf>, caches: &[ToolCache]) -> Vec<PathBuf> {
+    let is_apart = |cache: &&ToolCache| !folders.iter().any(|folder| cache.folder.starts_with(folder));
+    let apart: Vec<PathBuf> = caches.iter().filter(is_apart).map(|cache| cache.folder.clone()).collect();
+    folders.extend(apart);
+    folders
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::{Component, Path};
+
+    use super::super::{Lists, SandboxSection, Surroundings};
+    use super::*;
+
+    fn rows() -> Vec<Row> {
+        toml::from_str::<Lists>(include_str!("../surroundings.toml")).expect("the lists are in order").caches
+    }
+
+    fn caches(variables: &[(&str, &str)]) -> Vec<ToolCache> {
+        let variables = variables.iter().map(|(name, value)| (name.into(), value.into())).collect::<Vec<_>>();
+        Surroundings::of(SandboxSection::default(), &variables, &[]).caches
+    }
+
+    #[test]
+    fn rows_have_names_of_their_own_that_are_names_of_folders_and_folders_that_are_in_none_of_the_others() {
+        let rows = rows();
+        let names: BTreeSet<&String> = rows.iter().map(|row| &row.name).collect();
+        assert_eq!(names.len(), rows.len());
+        assert!(names.iter().all(|name| name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')));
+        for one in &rows {
+            for other in rows.iter().filter(|other| other.name != one.name) {
+                let (Some(one), Some(other)) = (&one.folder, &other.folder) else { continue };
+                assert!(!Path::new(one).starts_with(other), "{one} is in {other}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_program_setting_key_lock_database_or_log_is_carried() {
+        const NEVER: [&str; 12] = [
+            "bin",
+            "config",
+            "config.toml",
+            "credentials",
+            "credentials.toml",
+            "_locks",
+            "_logs",
+            ".global-cache",
+            ".package-cache",
+            ".crates.toml",
+            "env",
+            "virtualenvs",
+        ];
+        for row in rows() {
+            for part in &row.carried {
+                let is_plain = Path::new(part).components().all(|part| matches!(part, Component::Normal(_)));
+                assert!(part == "." || is_plain, "{}: {part}", row.name);
+                assert!(!NEVER.iter().any(|never| Path::new(part).iter().any(|name| name == *never)), "{}", row.name);
+            }
+            // A folder with programs or settings beside what was downloaded is never carried as a whole.
+            let is_shared = ["~/.cargo", "~/.gem", "~/.stack", "~/.pub-cache", "~/go/pkg"]
+                .iter()
+                .any(|shared| row.folder.as_deref() == Some(shared));
+            assert!(!is_shared || !row.carried.iter().any(|part| part == "."), "{}", row.name);
+        }
+    }
+
+    #[test]
+    fn a_variable_moves_the_folder_and_is_passed_on_and_the_home_itself_is_never_a_cache() {
+        let folder = |variables: &[(&str, &str)], name: &str| {
+            let all = [&[("HOME", "/h/me")], variables].concat();
+            caches(&all).into_iter().find(|cache| cache.name == name).map(|cache| cache.folder.display().to_string())
+        };
+        for (variable, value, name, expected) in [
+            ("HOME", "/h/me", "cargo", Some("/h/me/.cargo")),
+            ("CARGO_HOME", "/big/cargo", "cargo", Some("/big/cargo")),
+            ("CARGO_HOME", "/h/me", "cargo", Some("/h/me/.cargo")),
+            ("CARGO_HOME", "/", "cargo", Some("/h/me/.cargo")),
+            ("CARGO_HOME", "relative", "cargo", Some("/h/me/.cargo")),
+            ("npm_config_cache", "/big/npm", "npm", Some("/big/npm/_cacache")),
+            ("GOPATH", "/x/go:/y/go", "go", Some("/x/go/pkg")),
+            ("GOMODCACHE", "/x/mod", "go-modules", Some("/x/mod")),
+            ("HOME", "/h/me", "go-modules", None),
+            ("GRADLE_USER_HOME", "/x/gradle", "gradle-wrapper", Some("/x/gradle/wrapper")),
+        ] {
+            assert_eq!(folder(&[(variable, value)], name).as_deref(), expected, "{variable}={value}");
+        }
+        for row in rows() {
+            for variable in row.variables() {
+                let value = "/big/folder";
+                let all = Surroundings::of(
+                    SandboxSection::default(),
+                    &[("HOME".into(), "/h/me".into()), (variable.into(), value.into())],
+                    &[],
+                );
+                assert!(all.environment.contains(&(variable.into(), value.into())), "{variable}");
+            }
+        }
+    }
+
+    #[test]
+    fn keys_are_looked_for_and_secrets_covered_in_every_cache() {
+        let variables = [("HOME", "/h/me"), ("STACK_ROOT", "/x/stack"), ("PUB_CACHE", "/x/pub")];
+        let variables = variables.map(|(name, value)| (name.into(), value.into()));
+        let all = Surroundings::of(SandboxSection::default(), &variables, &[]);
+        for cache in &all.caches {
+            let is_searched = |pattern: &PathBuf| {
+                pattern.file_name().is_some_and(|name| name == "*")
+                    && pattern.parent().is_some_and(|folder| cache.folder.starts_with(folder))
+            };
+            assert!(all.hidden.iter().any(is_searched), "{}", cache.name);
+        }
+        for covered in ["/x/stack/config.yaml", "/x/pub/credentials.json", "/h/me/.stack/config.yaml"] {
+            assert!(all.hidden.contains(&covered.into()), "{covered}");
+        }
+    }
+
+    #[test]
+    fn the_room_is_ten_gibibytes_unless_the_user_sets_another() {
+        let room = |section: &str| {
+            let section = toml::from_str(section).expect("the section is in order");
+            Surroundings::of(section, &[("HOME".into(), "/h/me".into())], &[]).cache_room
+        };
+        assert_eq!((room(""), room("caches = 0"), room("caches = 3")), (10 << 30, 0, 3 << 20));
+    }
+}

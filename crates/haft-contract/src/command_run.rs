@@ -1,0 +1,126 @@
+//! Runs a command on a ground, from the choice of the ground to what becomes of its changes.
+
+use std::sync::Arc;
+
+use crate::door::{Doors, Permit};
+use crate::error::{Next, ToolError};
+use crate::kinds::ErrorKind;
+use crate::process::{
+    Command, Ended, Ground, Heard, HowEnded, Keeps, Level, NotRun, Ran, Reads, Settle, Settled, Wanted,
+};
+
+/// Under which permit a command runs, through which doors, and what becomes of its changes.
+#[derive(Clone, Copy)]
+pub struct CommandRun<'a> {
+    /// The permit.
+    pub permit: &'a Permit,
+    /// The doors.
+    pub doors: &'a Doors,
+    /// What becomes of its changes.
+    pub settle: Settle,
+}
+
+impl CommandRun<'_> {
+    /// Runs a command, and brings what it changed into the workspace.
+    ///
+    /// Without a layer its changes happen at once; that is said. What a stopped command changed is thrown away.
+    ///
+    /// # Errors
+    ///
+    /// Fails where nothing was run, or where its changes could not be brought in.
+    pub async fn run(self, command: &Command, heard: Heard<'_>) -> Result<Ran, ToolError> {
+        let (ended, ground) = self.ended(command, heard).await?;
+        self.settled(ended, ground).await
+    }
+
+    /// Runs a command until it has ended; its changes are still on its ground.
+    ///
+    /// # Errors
+    ///
+    /// Fails where nothing was run.
+    pub async fn ended(self, command: &Command, heard: Heard<'_>) -> Result<(Ended, Box<dyn Ground>), ToolError> {
+        let mut wanted = self.first_wanted();
+        loop {
+            let ground = self.ground(wanted.clone(), command).await?;
+            match self.doors.processes.run(self.permit, command, &*ground, heard).await {
+                Ok(ended) => return Ok((ended, ground)),
+                Err(NotRun::Failed(error)) => return Err(error),
+                Err(NotRun::NoLayer(reason)) => wanted = wanted.without_layer(reason)?,
+            }
+        }
+    }
+
+    /// Brings what a command changed into the workspace; throws it away where the command was stopped.
+    pub(crate) async fn settled(self, ended: Ended, ground: Box<dyn Ground>) -> Result<Ran, ToolError> {
+        match ended.how {
+            HowEnded::Stopped => {
+                self.permit.receipts().note_run(ended.left_behind, &[]);
+                let uncovered = ground.uncovered().map(str::to_owned);
+                Ok(Ran { ended, settled: Settled::default(), uncovered, how: self.settle })
+            }
+            HowEnded::Exited(_) | HowEnded::Killed(_) | HowEnded::TimedOut => self.kept(ended, ground).await,
+        }
+    }
+
+    /// Brings what a command changed into the workspace, however it ended.
+    ///
+    /// # Errors
+    ///
+    /// Fails where its changes could not be brought in.
+    pub async fn kept(self, ended: Ended, ground: Box<dyn Ground>) -> Result<Ran, ToolError> {
+        let uncovered = ground.uncovered().map(str::to_owned);
+        let settled = ground.settle(self.permit, self.settle).await?;
+        self.permit.receipts().note_run(ended.left_behind, &settled.undeclared);
+        Ok(Ran { ended, settled, uncovered, how: self.settle })
+    }
+
+    /// Says which ground is asked for first.
+    pub(crate) fn first_wanted(self) -> Wanted {
+        let confinement = self.doors.processes.confinement();
+        match confinement.reached {
+            // Nothing is given up for what is not known: the door tries again, or refuses.
+            _ if confinement.untried.is_some() => Wanted::Layered,
+            Level::Full => Wanted::Layered,
+            Level::Partial | Level::None => {
+                Wanted::Open(format!("the sandbox reaches only the level \"{}\" here", confinement.reached))
+            }
+        }
+    }
+
+    /// Prepares what a command works on; refuses one that could not be kept to what was said of it.
+    pub(crate) async fn ground(self, wanted: Wanted, command: &Command) -> Result<Box<dyn Ground>, ToolError> {
+        let mut ground = self.doors.files.ground(self.permit, wanted).await?;
+        if let Reads::Only(paths) = &command.reads {
+            ground.show_only(paths);
+        }
+        match (ground.uncovered(), &command.keeps) {
+            (Some(reason), _) if self.settle == Settle::Show => return Err(cannot_be_tried(reason)),
+            (Some(reason), _) if self.permit.needs_layer() => return Err(not_as_promised(reason)),
+            (Some(reason), Keeps::Only(_)) => return Err(not_as_declared(reason)),
+            (None, Keeps::Only(targets)) => ground.keep_only(Arc::clone(targets)),
+            (_, Keeps::All) => {}
+        }
+        Ok(ground)
+    }
+}
+
+fn not_as_promised(reason: &str) -> ToolError {
+    let what = format!("The changes of this command could not be undone: {reason}. The command was not run.");
+    let next = "call it again: haft now knows this and asks the user";
+    ToolError::new(ErrorKind::NeedsApproval, what, Next::AskUser(next.into()))
+}
+
+fn not_as_declared(reason: &str) -> ToolError {
+    let what = format!(
+        "The tool declares what it changes, but haft cannot enforce that here: {reason}. The tool was not run, \
+         because it could change everything in the workspace."
+    );
+    let next = "ask the user to run \"haft doctor\", or to remove the effects from the tool's definition: haft then \
+                asks about it as about any program that may do anything";
+    ToolError::new(ErrorKind::Unavailable, what, Next::AskUser(next.into()))
+}
+
+pub(crate) fn cannot_be_tried(reason: &str) -> ToolError {
+    let what = format!("haft cannot try the command without keeping its changes: {reason}. The command was not run.");
+    ToolError::new(ErrorKind::Unavailable, what, Next::AskUser("ask the user to run it without --plan or --try".into()))
+}

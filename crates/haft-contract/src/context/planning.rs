@@ -1,0 +1,128 @@
+//! What a tool is given while it plans: eyes, no hands.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::Seen;
+use crate::call::Origin;
+use crate::door::{Doors, FileCopy, Look, ReadVersion, SessionName};
+use crate::error::ToolError;
+use crate::hidden::{Hides, NothingHidden};
+use crate::history::{History, PastChange, Reversal, Reversed, SessionRun};
+use crate::kinds::ErrorKind;
+use crate::limits::Limits;
+use crate::path::{Extent, RawPath, Target};
+use crate::process::{Confinement, Processes};
+use crate::stamp::Version;
+
+/// What a tool has while it plans: it may look, never change.
+pub struct PlanContext<'a> {
+    look: &'a dyn Look,
+    processes: &'a dyn Processes,
+    seen: &'a dyn Seen,
+    origin: Origin,
+    limits: &'a Limits,
+    history: &'a dyn History,
+    session: Option<(&'a SessionName, &'a Arc<str>)>,
+    read: Mutex<Vec<(Target, Version)>>,
+    hides: &'a dyn Hides,
+}
+
+impl<'a> PlanContext<'a> {
+    /// Gives a tool its eyes.
+    pub fn new(doors: &'a Doors, seen: &'a dyn Seen, origin: Origin, limits: &'a Limits) -> Self {
+        let Doors { look, processes, history, .. } = doors;
+        let (look, processes, history) = (&**look, &**processes, &**history);
+        Self {
+            look,
+            processes,
+            seen,
+            origin,
+            limits,
+            history,
+            session: None,
+            read: Mutex::default(),
+            hides: &NothingHidden,
+        }
+    }
+
+    /// Says in which session the call is made.
+    pub fn in_session(mut self, name: &'a SessionName, run: &'a Arc<str>) -> Self {
+        self.session = Some((name, run));
+        self
+    }
+
+    /// Says what hides secrets from the caller.
+    pub fn hiding_by(mut self, hides: &'a dyn Hides) -> Self {
+        self.hides = hides;
+        self
+    }
+
+    /// Returns what hides secrets from the caller.
+    pub fn hides(&self) -> &'a dyn Hides {
+        self.hides
+    }
+
+    fn session_run(&self) -> Option<SessionRun> {
+        self.session.map(|(name, run)| SessionRun { name: name.clone(), run: run.clone() })
+    }
+
+    /// Returns the changes of the session that the call is made in, the newest first.
+    pub fn past_changes(&self) -> Result<Vec<PastChange>, ToolError> {
+        self.session_run().map_or_else(|| Ok(Vec::new()), |session| self.history.of_session(&session))
+    }
+
+    /// Says what it would do to take a change of the session back.
+    pub fn preview_reversal(&self, request: &Reversal) -> Result<Reversed, ToolError> {
+        match self.session_run() {
+            Some(session) => self.history.preview(&session, request),
+            None => Err(ToolError::of(ErrorKind::Unavailable, "There is no session whose changes could be undone.")),
+        }
+    }
+
+    /// Says how well commands are confined here.
+    pub fn confinement(&self) -> Confinement {
+        self.processes.confinement()
+    }
+
+    /// Reads a whole file of at most so many bytes; what the plan rests on is noted.
+    pub fn read(&self, target: &Target, most: u64) -> Result<FileCopy, ToolError> {
+        let copy = self.look.read(target, most)?;
+        self.read.lock().unwrap_or_else(PoisonError::into_inner).push((target.clone(), copy.version));
+        Ok(copy)
+    }
+
+    /// Returns which versions of which files the plan rests on.
+    pub fn into_read(self) -> Vec<(Target, Version)> {
+        self.read.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Says where the path of one entry leads.
+    pub fn locate(&self, raw: &RawPath) -> Result<Target, ToolError> {
+        self.look.locate(raw, Extent::Entry)
+    }
+
+    /// Says where the path of a tree leads.
+    pub fn locate_tree(&self, raw: &RawPath) -> Result<Target, ToolError> {
+        self.look.locate(raw, Extent::Tree)
+    }
+
+    /// Looks at what is there.
+    pub fn look(&self) -> &dyn Look {
+        self.look
+    }
+
+    /// Returns the version of the file that was read in this session.
+    pub fn when_read(&self, target: &Target) -> Option<ReadVersion> {
+        self.seen.when_read(target)
+    }
+
+    /// Returns who made the call.
+    pub fn origin(&self) -> Origin {
+        self.origin
+    }
+
+    /// Returns the limits of the session's profile.
+    pub fn limits(&self) -> &Limits {
+        self.limits
+    }
+}

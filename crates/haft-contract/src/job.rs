@@ -1,0 +1,170 @@
+//! Jobs: commands that a session keeps running between calls.
+//!
+//! A job belongs to the session that started it and ends with it. It works on a ground of its own; what it changed comes
+//! into the workspace as a change set of its own when it has ended.
+//!
+//! Not here: keeping them (`haft-runtime`), running a command (`process`).
+
+use std::time::Duration;
+
+use crate::BoxFuture;
+use crate::door::{ChangeSetId, Permit};
+use crate::error::{Next, ToolError};
+use crate::kinds::ErrorKind;
+use crate::process::{Command, HowEnded};
+use crate::signals::signal_words;
+
+/// What a session keeps running between calls.
+pub trait Jobs: Send + Sync {
+    /// Starts a command that outlives the call of this permit. Returns the number of the job as soon as it runs.
+    ///
+    /// # Errors
+    ///
+    /// Fails where nothing was run.
+    fn start<'a>(&'a self, permit: &'a Permit, job: NewJob) -> BoxFuture<'a, Result<u64, ToolError>>;
+
+    /// Returns all jobs of the session, the oldest first.
+    fn all(&self) -> Vec<JobFacts>;
+
+    /// Returns what a job has printed behind this position, of at most so many bytes the last.
+    fn output(&self, job: u64, from: u64, most: usize) -> Option<JobOutput>;
+
+    /// Notes that the model was told all that a job printed up to this position.
+    fn note_read(&self, job: u64, position: u64);
+
+    /// Waits until a job has printed something behind this position, or has ended.
+    fn news<'a>(&'a self, job: u64, position: u64) -> BoxFuture<'a, ()>;
+
+    /// Sends a signal to every process of a job; returns whether it runs.
+    fn signal(&self, job: u64, signal: i32) -> bool;
+
+    /// Ends every process of a job, and waits until what it changed is in the workspace.
+    fn stop<'a>(&'a self, job: u64) -> BoxFuture<'a, ()>;
+
+    /// Notes that the model was told how a job ended.
+    fn note_told(&self, job: u64);
+}
+
+/// A job that is to be started.
+#[derive(Clone, Debug)]
+pub struct NewJob {
+    /// The command. Its time does not count.
+    pub command: Command,
+    /// The name that the model gave it.
+    pub name: Option<String>,
+}
+
+/// What is known of a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobFacts {
+    /// Its number in the session, from 1.
+    pub number: u64,
+    /// Its name, where it has one.
+    pub name: Option<String>,
+    /// The command.
+    pub line: String,
+    /// How long it has run, or ran.
+    pub took: Duration,
+    /// How many bytes it has printed, as plain text.
+    pub printed: u64,
+    /// Up to where the model has read.
+    pub read: u64,
+    /// How it ended, where it has.
+    pub end: Option<JobEnd>,
+}
+
+impl JobFacts {
+    /// Returns how people and models call it.
+    pub fn title(&self) -> String {
+        match &self.name {
+            Some(name) => format!("job {} \"{name}\"", self.number),
+            None => format!("job {}", self.number),
+        }
+    }
+}
+
+/// How a job ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobEnd {
+    /// In which way.
+    pub how: HowEnded,
+    /// Under which number the journal has what it changed.
+    pub change_set: Option<ChangeSetId>,
+    /// What it changed, in words; empty when it changed nothing.
+    pub changes: String,
+    /// What else is worth knowing, a sentence each.
+    pub notes: Vec<String>,
+}
+
+impl JobEnd {
+    /// Says how it ended after this time and what it changed, as what follows the title of a job.
+    pub fn words(&self, took: Duration) -> String {
+        let took = (took.as_secs_f64() * 10.0).round() / 10.0;
+        let how = match self.how {
+            HowEnded::Exited(status) => format!("ended with exit code {status}"),
+            HowEnded::Killed(signal) => format!("was ended by {}", signal_words(signal)),
+            HowEnded::TimedOut => "was ended because its time was up".to_owned(),
+            HowEnded::Stopped => "was stopped".to_owned(),
+        };
+        let changes = match (self.change_set, &*self.changes) {
+            (_, "") => String::new(),
+            (Some(number), changes) => format!("; change set {number}: {changes}"),
+            (None, changes) => format!("; {changes}"),
+        };
+        let notes: String = self.notes.iter().map(|note| format!("; {note}")).collect();
+        format!("{how} after {took} s{changes}{notes}")
+    }
+}
+
+/// A part of what a job has printed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobOutput {
+    /// Both streams as they came, as plain text without secrets.
+    pub text: String,
+    /// How many bytes before it are not kept or did not fit.
+    pub left_out: u64,
+    /// The position behind it.
+    pub position: u64,
+}
+
+/// Where no command outlives its call.
+#[derive(Clone, Copy, Debug)]
+pub struct NoJobs;
+
+impl Jobs for NoJobs {
+    fn start<'a>(&'a self, _permit: &'a Permit, _job: NewJob) -> BoxFuture<'a, Result<u64, ToolError>> {
+        Box::pin(async { Err(no_session()) })
+    }
+
+    fn all(&self) -> Vec<JobFacts> {
+        Vec::new()
+    }
+
+    fn output(&self, _job: u64, _from: u64, _most: usize) -> Option<JobOutput> {
+        None
+    }
+
+    fn note_read(&self, _job: u64, _position: u64) {}
+
+    fn news<'a>(&'a self, _job: u64, _position: u64) -> BoxFuture<'a, ()> {
+        Box::pin(async {})
+    }
+
+    fn signal(&self, _job: u64, _signal: i32) -> bool {
+        false
+    }
+
+    fn stop<'a>(&'a self, _job: u64) -> BoxFuture<'a, ()> {
+        Box::pin(async {})
+    }
+
+    fn note_told(&self, _job: u64) {}
+}
+
+/// Says that a job would end with the call.
+pub fn no_session() -> ToolError {
+    let what = "A background job ends with its session, and this call is a session of its own. Nothing was run.";
+    let next = "run it together with what uses it in one command, or make the calls in one session: \"haft call -\", \
+                \"haft run\" or \"haft mcp serve\"";
+    ToolError::new(ErrorKind::Unavailable, what, Next::FixArguments(next.into()))
+}

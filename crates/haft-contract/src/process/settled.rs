@@ -1,0 +1,97 @@
+//! What a command changed, and what became of it.
+
+use crate::change_summary::{ChangeSummary, ChangedPath};
+use crate::diff::Diff;
+use crate::effect::Change;
+use crate::path::Target;
+
+/// What becomes of what a command changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settle {
+    /// It comes into the workspace.
+    Keep,
+    /// It is shown and thrown away.
+    Show,
+}
+
+/// What a command changed, and what became of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Settled {
+    /// What was changed, or would be.
+    pub changes: Vec<Settlement>,
+    /// Folders that were made or removed with files in them, which are among the changes.
+    pub folders: Vec<(Target, Change)>,
+    /// What was refused, kept aside, left out or is otherwise worth knowing, a sentence each.
+    pub notes: Vec<String>,
+    /// What was not kept because the tool had not said that it would change it. The notes say so too.
+    pub undeclared: Vec<Target>,
+}
+
+/// One file that a command changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settlement {
+    /// The file.
+    pub target: Target,
+    /// What happened to it.
+    pub change: Change,
+    /// Whether it is a folder, or was one where it is gone.
+    pub is_folder: bool,
+    /// Whether something of another kind has taken its place, such as a file that of a folder.
+    pub is_replaced: bool,
+    /// How it differs, where it is shown and is text.
+    pub diff: Option<Diff>,
+    /// How many files in it changed, where it is an ignored tree.
+    pub inside: Option<ChangeCounts>,
+    /// Where it was, if it is a folder that was moved as a whole.
+    pub from: Option<Target>,
+}
+
+impl Settled {
+    /// Sums up what was changed.
+    pub fn summary(&self) -> ChangeSummary {
+        let folder = |(target, change): &(Target, Change)| ChangedPath {
+            path: target.to_string(),
+            change: *change,
+            is_folder: true,
+            is_replaced: false,
+            inside: None,
+            from: None,
+        };
+        let paths: Vec<ChangedPath> =
+            self.changes.iter().map(ChangedPath::from).chain(self.folders.iter().map(folder)).collect();
+        let mut summary = ChangeSummary::of(&paths);
+        for (_, change) in &self.folders {
+            // Only files are counted.
+            match change {
+                Change::Remove => summary.counts.removed -= 1,
+                Change::Create => summary.counts.created -= 1,
+                Change::Replace => summary.counts.changed -= 1,
+            }
+        }
+        summary
+    }
+}
+
+impl From<&Settlement> for ChangedPath {
+    fn from(settlement: &Settlement) -> Self {
+        Self {
+            path: settlement.target.to_string(),
+            change: settlement.change,
+            is_folder: settlement.is_folder,
+            is_replaced: settlement.is_replaced,
+            inside: settlement.inside.map(|counts| [counts.created, counts.replaced, counts.removed]),
+            from: settlement.from.as_ref().map(ToString::to_string),
+        }
+    }
+}
+
+/// How many files were created, replaced and removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ChangeCounts {
+    /// New ones.
+    pub created: u64,
+    /// Those that have another content now.
+    pub replaced: u64,
+    /// Those that are gone.
+    pub removed: u64,
+}

@@ -1,0 +1,267 @@
+//! The network of a session: a supervisor on a thread of its own, and the calls that decide for it.
+//!
+//! The thread has its own runtime, because calls come and go with theirs, and a connection that is relayed must not wait
+//! for a call that is busy.
+
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use haft_contract::BoxFuture;
+use haft_contract::connection::{
+    ConnectionDesk, Decision, HostOutcome, NetworkSockets, NetworkUse, ReachedHost, SessionNetwork, Wanted,
+};
+use tokio::sync::oneshot;
+
+use crate::supervisor::{Dial, Flow, Judge, Outcome, Supervisor, Traffic};
+
+/// The ports on which hosts are usually reached: the web, git over ssh.
+const PORTS: [u16; 3] = [80, 443, 22];
+/// Why a connection is refused that no running call decides about.
+const NO_CALL: &str = "No command that may use the network is running.";
+
+/// How long a call that has ended may take to leave.
+const TO_LEAVE: Duration = Duration::from_millis(5);
+
+/// Which hosts commands reach without a question, and which never.
+pub trait HostRules: Send + Sync {
+    /// Returns whether the user denies a host: then its name does not exist for commands.
+    fn is_denied(&self, host: &str) -> bool;
+
+    /// Returns what the user's settings say of a connection, where they say something.
+    fn granted(&self, wanted: &Wanted) -> Option<Decision>;
+
+    /// Finds out what it takes to say more about hosts. It may take a while, and is called where nothing is granted yet.
+    fn prepare(&self) {}
+
+    /// Returns ports that grants name, beside the usual ones.
+    fn ports(&self) -> Vec<u16> {
+        Vec::new()
+    }
+}
+
+/// The network of a session.
+pub struct NetworkOfSession {
+    ports: Vec<u16>,
+    dialler: Arc<dyn Dial>,
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    desks: Arc<Desks>,
+    supervision: OnceLock<Supervision>,
+}
+
+/// A supervisor and the thread on which it works, which ends when this is dropped.
+struct Supervision {
+    supervisor: Arc<Supervisor>,
+    _end: oneshot::Sender<()>,
+}
+
+/// The calls whose commands run, the last one at the end.
+struct Desks {
+    rules: Arc<dyn HostRules>,
+    open: Mutex<Vec<(u64, Option<ConnectionDesk>)>>,
+    waiting: Mutex<Waiting>,
+}
+
+/// How long decisions have taken.
+#[derive(Default)]
+struct Waiting {
+    /// How many are open, and since when there is one.
+    open: Option<(usize, Instant)>,
+    before: Duration,
+}
+
+impl NetworkOfSession {
+    /// Makes one whose hosts are judged by these rules first.
+    pub fn new(rules: Arc<dyn HostRules>, dialler: Arc<dyn Dial>) -> Self {
+        let mut ports = PORTS.to_vec();
+        ports.extend(rules.ports());
+        ports.sort_unstable();
+        ports.dedup();
+        let desks = Arc::new(Desks { rules, open: Mutex::default(), waiting: Mutex::default() });
+        Self { ports, dialler, inner: Arc::new(Inner { desks, supervision: OnceLock::new() }) }
+    }
+
+    fn supervise(&self, sockets: NetworkSockets) -> io::Result<Supervision> {
+        let (judge, dialler) = (self.inner.desks.clone(), self.dialler.clone());
+        let (tell, begun) = std::sync::mpsc::sync_channel(1);
+        let (end, ended) = oneshot::channel::<()>();
+        let work = move || {
+            let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+                Ok(runtime) => runtime,
+                Err(error) => return drop(tell.send(Err(error))),
+            };
+            runtime.block_on(async {
+                let supervisor = Supervisor::start(sockets, judge, dialler).map(Arc::new);
+                let is_begun = supervisor.is_ok();
+                if tell.send(supervisor).is_ok() && is_begun {
+                    // Whoever has the other end drops it.
+                    let _ = ended.await;
+                }
+            });
+            runtime.shutdown_background();
+        };
+        std::thread::Builder::new().name("haft-network".into()).spawn(work)?;
+        let supervisor = begun.recv().map_err(io::Error::other)??;
+        Ok(Supervision { supervisor, _end: end })
+    }
+}
+
+impl SessionNetwork for NetworkOfSession {
+    fn ports(&self) -> &[u16] {
+        &self.ports
+    }
+
+    fn begin(&self, sockets: NetworkSockets) -> io::Result<()> {
+        let supervision = self.supervise(sockets)?;
+        let begun = self.inner.supervision.set(supervision);
+        begun.map_err(|_| io::Error::other("the network of the session has begun already"))
+    }
+
+    fn join(&self, desk: Option<ConnectionDesk>) -> Arc<dyn NetworkUse> {
+        let mut open = self.inner.desks.open();
+        let number = open.last().map_or(0, |(number, _)| number + 1);
+        open.push((number, desk));
+        let before = self.inner.supervision.get().map(|supervision| supervision.supervisor.traffic());
+        let waited = self.inner.desks.waited();
+        Arc::new(Use { inner: self.inner.clone(), number, before, waited })
+    }
+}
+
+/// The use of one command.
+struct Use {
+    inner: Arc<Inner>,
+    number: u64,
+    /// The traffic until it began; nothing where the supervisor began with this command.
+    before: Option<Traffic>,
+    waited: Duration,
+}
+
+impl NetworkUse for Use {
+    fn reached(&self) -> Vec<ReachedHost> {
+        let Some(supervision) = self.inner.supervision.get() else { return Vec::new() };
+        let traffic = supervision.supervisor.traffic();
+        let traffic = self.before.as_ref().map_or(traffic.clone(), |before| traffic.since(before));
+        let flows = traffic.flows.iter().map(|((host, port), flow)| of_flow(host, *port, flow));
+        let refused = traffic.refused_names.iter().map(|(host, refused)| ReachedHost {
+            host: host.clone(),
+            port: 0,
+            connections: refused.times,
+            sent: 0,
+            received: 0,
+            gave_up: 0,
+            outcome: HostOutcome::Refused(refused.why.clone()),
+        });
+        flows.chain(refused).collect()
+    }
+
+    fn waited(&self) -> Duration {
+        self.inner.desks.waited().saturating_sub(self.waited)
+    }
+}
+
+impl Drop for Use {
+    fn drop(&mut self) {
+        self.inner.desks.open().retain(|(number, _)| *number != self.number);
+    }
+}
+
+fn of_flow(host: &str, port: u16, flow: &Flow) -> ReachedHost {
+    let outcome = match &flow.outcome {
+        Outcome::Reached => HostOutcome::Reached,
+        Outcome::Refused(why) => HostOutcome::Refused(why.clone()),
+        Outcome::Failed(why) => HostOutcome::Failed(why.clone()),
+        // It ended with its command, or its client did not wait.
+        Outcome::Waiting | Outcome::GaveUp => HostOutcome::Failed("the client closed the connection".into()),
+    };
+    let Flow { connections, bytes_out: sent, bytes_in: received, gave_up, .. } = *flow;
+    ReachedHost { host: host.to_owned(), port, connections, sent, received, gave_up, outcome }
+}
+
+impl Desks {
+    fn open(&self) -> MutexGuard<'_, Vec<(u64, Option<ConnectionDesk>)>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn waited(&self) -> Duration {
+        let waiting = self.waiting();
+        waiting.before + waiting.open.map_or(Duration::ZERO, |(_, since)| since.elapsed())
+    }
+
+    /// Lets the call decide whose command runs: rules and modes of the session count also where the settings allow a host.
+    async fn ask(&self, wanted: &Wanted, granted: Option<Decision>) -> Decision {
+        let _open = OpenQuestion::begin(self);
+        // A call that ends while it is asked leaves the question to one that still runs.
+        loop {
+            let desk = self.open().iter().rev().find_map(|(_, desk)| desk.clone());
+            let Some(desk) = desk else {
+                return granted.unwrap_or_else(|| Decision::Refuse { why: NO_CALL.into() });
+            };
+            match desk.decide(wanted.clone(), granted.is_some()).await {
+                // What the settings say of the host holds beside the decision.
+                Some(Decision::Allow { raw, private }) => {
+                    let by_settings = matches!(granted, Some(Decision::Allow { raw: true, .. }));
+                    let is_private = matches!(granted, Some(Decision::Allow { private: true, .. }));
+                    return Decision::Allow { raw: raw || by_settings, private: private || is_private };
+                }
+                Some(refused) => return refused,
+                None => tokio::time::sleep(TO_LEAVE).await,
+            }
+        }
+    }
+}
+
+/// Counts the time of a question until it is dropped.
+struct OpenQuestion<'a>(&'a Desks);
+
+impl<'a> OpenQuestion<'a> {
+    fn begin(desks: &'a Desks) -> Self {
+        let open = &mut desks.waiting().open;
+        *open = Some(open.map_or((1, Instant::now()), |(count, since)| (count + 1, since)));
+        Self(desks)
+    }
+}
+
+impl Drop for OpenQuestion<'_> {
+    fn drop(&mut self) {
+        let mut waiting = self.0.waiting();
+        match waiting.open {
+            Some((count @ 2.., since)) => waiting.open = Some((count - 1, since)),
+            Some((_, since)) => {
+                waiting.before += since.elapsed();
+                waiting.open = None;
+            }
+            None => {}
+        }
+    }
+}
+
+impl Judge for Desks {
+    fn may_look_up(&self, host: &str) -> bool {
+        !self.rules.is_denied(host)
+    }
+
+    fn decide<'a>(&'a self, wanted: &'a Wanted) -> BoxFuture<'a, Decision> {
+        Box::pin(async move {
+            let granted = match self.rules.granted(wanted) {
+                Some(decision) => Some(decision),
+                None => {
+                    let rules = self.rules.clone();
+                    let _open = OpenQuestion::begin(self);
+                    let _ = tokio::task::spawn_blocking(move || rules.prepare()).await;
+                    self.rules.granted(wanted)
+                }
+            };
+            match granted {
+                Some(Decision::Refuse { why }) => Decision::Refuse { why },
+                granted => self.ask(wanted, granted).await,
+            }
+        })
+    }
+}

@@ -1,0 +1,169 @@
+//! Supervises the connections of commands: answers their look-ups, asks whether each connection may be made, and makes it.
+//!
+//! The commands of a session have a network namespace of their own, without any way out. The supervisor runs outside, in
+//! haft, on sockets that were created inside: a socket belongs to the namespace in which it was created. Its resolver
+//! gives each name an address of 198.18.0.0/15, which is local inside, so every connection is known by the *name* that
+//! the command meant, and unmodified programs work.
+//!
+//! What the first bytes must say: in TLS the readable name (SNI) is the host; in HTTP/1 the `Host` of the first request
+//! is. Everything else, also HTTP/2 without TLS and clients that wait for the server to speak, needs a raw decision.
+//! Later requests of an HTTP connection are not read: they reach the server that was dialled by the granted name, as
+//! requests inside TLS do.
+//!
+//! A name is looked up on the host when its connection is allowed, and exactly the addresses that were checked are
+//! dialled. A refused client learns why in its protocol: HTTP by a response, TLS by an alert, others by a reset.
+//!
+//! Not here: deciding (`Judge`), making the namespace and its sockets (`haft-sandbox`), UDP, and what is inside TLS.
+
+mod client_hello;
+mod connection;
+mod dial;
+mod dns;
+mod host_dial;
+mod host_name;
+mod judge;
+mod name_table;
+mod opening;
+mod questions;
+mod relay;
+mod request_head;
+mod resolver;
+mod session;
+mod traffic;
+
+use std::collections::BTreeSet;
+use std::future::Future;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::net::{TcpListener, UdpSocket};
+use tokio::runtime::Handle;
+use tokio::task::{AbortHandle, JoinSet};
+
+pub use haft_contract::connection::{Decision, NetworkSockets, Speaks, Wanted};
+
+pub use self::dial::{Dial, DialError};
+pub use self::host_dial::HostDial;
+pub use self::judge::Judge;
+pub use self::traffic::{Flow, Outcome, RefusedName, Traffic};
+
+use self::session::{AFTER_AN_ERROR, Session};
+
+/// Supervises the connections of a session. Dropping it ends all of them, and its questions.
+pub struct Supervisor {
+    session: Arc<Session>,
+    runtime: Handle,
+    running: Mutex<Running>,
+}
+
+#[derive(Default)]
+struct Running {
+    ports: BTreeSet<u16>,
+    tasks: Vec<AbortHandle>,
+}
+
+impl Supervisor {
+    /// Begins to supervise. Its tasks run on the current tokio runtime, which must have I/O and time.
+    ///
+    /// # Errors
+    ///
+    /// Fails outside a runtime, and where a descriptor is not the socket that it should be.
+    pub fn start(sockets: NetworkSockets, judge: Arc<dyn Judge>, dialler: Arc<dyn Dial>) -> io::Result<Self> {
+        let runtime = Handle::try_current().map_err(io::Error::other)?;
+        let names_udp = std::net::UdpSocket::from(sockets.names_udp);
+        names_udp.set_nonblocking(true)?;
+        let (names_udp, names_tcp) = (UdpSocket::from_std(names_udp)?, listener(sockets.names_tcp)?);
+        let session = Session::new(judge, dialler, runtime.clone());
+        let supervisor = Self { session: session.clone(), runtime, running: Mutex::default() };
+        supervisor.spawn(resolver::answer_datagrams(session.clone(), names_udp));
+        supervisor.spawn(resolver::answer_clients(session, names_tcp));
+        for (port, listener) in sockets.listeners {
+            supervisor.listen(port, listener)?;
+        }
+        Ok(supervisor)
+    }
+
+    /// Accepts connections to one more port.
+    ///
+    /// # Errors
+    ///
+    /// Fails where the descriptor is not a listener of this port.
+    pub fn listen(&self, port: u16, socket: OwnedFd) -> io::Result<()> {
+        let _entered = self.runtime.enter();
+        let listener = listener(socket)?;
+        if listener.local_addr()?.port() != port {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("this is not a listener of port {port}")));
+        }
+        self.spawn(accept(self.session.clone(), listener));
+        self.running().ports.insert(port);
+        Ok(())
+    }
+
+    /// Returns whether connections to a port are accepted.
+    pub fn listens_on(&self, port: u16) -> bool {
+        self.running().ports.contains(&port)
+    }
+
+    /// Returns the traffic of the session until now.
+    ///
+    /// Take it at the beginning and at the end of a call: the difference ([`Traffic::since`]) belongs to the call. A
+    /// connection does not say which process made it. So when calls overlap, each of them gets the traffic of all that
+    /// ran beside it, and the sum over calls can be more than the traffic of the session.
+    pub fn traffic(&self) -> Traffic {
+        self.session.ledger.traffic()
+    }
+
+    /// Ends the open connections to a host, and forgets answers about it that no connection has used. The judge decides
+    /// about new ones.
+    pub fn revoke(&self, host: &str) {
+        // In this order a connection that waits learns why its question ends.
+        self.session.ledger.revoke(host);
+        self.session.questions.forget(host);
+    }
+
+    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        let task = self.runtime.spawn(task).abort_handle();
+        self.running().tasks.push(task);
+    }
+
+    fn running(&self) -> MutexGuard<'_, Running> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Supervisor {
+    fn drop(&mut self) {
+        // A task that accepts connections owns those that it accepted.
+        for task in &self.running().tasks {
+            task.abort();
+        }
+        self.session.questions.end();
+    }
+}
+
+fn listener(socket: OwnedFd) -> io::Result<TcpListener> {
+    let listener = std::net::TcpListener::from(socket);
+    listener.set_nonblocking(true)?;
+    TcpListener::from_std(listener)
+}
+
+/// Accepts connections as long as there is room for them.
+async fn accept(session: Arc<Session>, listener: TcpListener) {
+    let mut connections = JoinSet::new();
+    while let Ok(place) = session.places.clone().acquire_owned().await {
+        while connections.try_join_next().is_some() {}
+        let Ok((client, _)) = listener.accept().await else {
+            tokio::time::sleep(AFTER_AN_ERROR).await;
+            continue;
+        };
+        let session = session.clone();
+        connections.spawn(async move {
+            connection::serve(session, client).await;
+            drop(place);
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests;

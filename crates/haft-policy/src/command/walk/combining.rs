@@ -1,0 +1,39 @@
+//! The lines that a command may become whose words have several values.
+
+use super::super::value::Value;
+
+/// How many fields the lines of one command may have where its words have too many values.
+pub(super) const MOST_FIELDS: usize = 50_000;
+
+/// Returns lines for words of too many values: all first ones, all second ones and so on, so that each value is in
+/// one; then each word with every value of its own and the others with their first, as far as that is bounded.
+pub(super) fn some_combinations(each: &[Vec<Vec<Value>>]) -> Vec<Vec<Value>> {
+    let values_of = |values: &Vec<Vec<Value>>, number: usize| {
+        values.get(number).or_else(|| values.first()).cloned().unwrap_or_default()
+    };
+    let line = |number_of: &dyn Fn(usize) -> usize| -> Vec<Value> {
+        each.iter().enumerate().flat_map(|(word, values)| values_of(values, number_of(word))).collect()
+    };
+    let most_values = each.iter().map(Vec::len).max().unwrap_or(0);
+    let mut lines: Vec<Vec<Value>> = (0..most_values).map(|number| line(&|_| number)).collect();
+    let own = each.iter().enumerate().flat_map(|(word, values)| (1..values.len()).map(move |number| (word, number)));
+    let most = (MOST_FIELDS / each.len().max(1)).max(1);
+    lines.extend(own.take(most).map(|(word, number)| line(&|other| if other == word { number } else { 0 })));
+    lines
+}
+
+pub(super) fn every_combination(each: &[Vec<Vec<Value>>]) -> Vec<Vec<Value>> {
+    let mut lines: Vec<Vec<Value>> = vec![Vec::new()];
+    for values in each {
+        // Most words have one value; to copy the lines for each of them would take a square of time.
+        if let [only] = values.as_slice() {
+            lines.iter_mut().for_each(|line| line.extend_from_slice(only));
+            continue;
+        }
+        lines = lines
+            .iter()
+            .flat_map(|line| values.iter().map(move |value| line.iter().chain(value).cloned().collect()))
+            .collect();
+    }
+    lines
+}

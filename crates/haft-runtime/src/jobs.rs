@@ -1,0 +1,340 @@
+//! The jobs of a session: commands that go on running between its calls.
+//!
+//! Each has a task of its own, which runs the command under a permit for what its call was allowed, keeps the end of what
+//! it prints, and brings its changes into the workspace when it has ended. All end with the session.
+
+mod log;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use haft_contract::BoxFuture;
+use haft_contract::command_run::CommandRun;
+use haft_contract::door::Permit;
+use haft_contract::error::{Next, ToolError};
+use haft_contract::job::{JobEnd, JobFacts, JobOutput, Jobs, NewJob, no_session};
+use haft_contract::kinds::ErrorKind;
+use haft_contract::process::{Command, HowEnded, Ran, Settle};
+use haft_contract::signals::{LOOK_AGAIN, Signals};
+use tokio::sync::{Notify, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use crate::runtime::Ground;
+use log::Log;
+
+/// Most jobs that run at a time.
+const MOST_RUNNING: usize = 16;
+/// Most jobs that are remembered after their end.
+const MOST_ENDED: usize = 32;
+/// Most changed files that are named.
+const MOST_FILES: usize = 20;
+/// Most bytes of the last lines of a job whose end is told beside a result.
+const LAST_LINES: usize = 600;
+
+/// The signal that ends a process without a word.
+const SIGKILL: i32 = 9;
+
+/// The jobs of one session.
+pub(crate) struct SessionJobs {
+    ground: Arc<Ground>,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    jobs: Vec<Arc<Job>>,
+    /// The number of the last one.
+    last: u64,
+    /// Whether the session ends with the call that would start a job.
+    is_one_call: bool,
+}
+
+struct Job {
+    number: u64,
+    name: Option<String>,
+    line: String,
+    began: Instant,
+    stop: CancellationToken,
+    signals: Signals,
+    state: Mutex<State>,
+    /// Wakes who waits for output or the end.
+    news: Notify,
+}
+
+struct State {
+    log: Log,
+    read: u64,
+    end: Option<(JobEnd, Duration)>,
+    /// Whether the model knows how it ended.
+    is_told: bool,
+}
+
+impl SessionJobs {
+    pub(crate) fn new(ground: Arc<Ground>) -> Self {
+        Self { ground, inner: Mutex::default() }
+    }
+
+    /// Refuses jobs: the session ends with the call.
+    pub(crate) fn refuse(&self) {
+        self.inner().is_one_call = true;
+    }
+
+    /// Says how jobs have ended of which the model was not told yet.
+    pub(crate) fn ended_untold(&self) -> Vec<String> {
+        let jobs = self.inner().jobs.clone();
+        jobs.iter().filter_map(|job| job.tell_end()).collect()
+    }
+
+    /// Shows running jobs what others have changed in the workspace.
+    pub(crate) fn show_changes(&self) {
+        self.inner().jobs.iter().filter(|job| job.is_running()).for_each(|job| job.signals.send(LOOK_AGAIN));
+    }
+
+    /// Ends all jobs, and waits until what they changed is in the workspace.
+    pub(crate) async fn end(&self) {
+        let jobs = self.inner().jobs.clone();
+        for job in &jobs {
+            job.stop.cancel();
+        }
+        for job in &jobs {
+            job.ended().await;
+        }
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn find(&self, number: u64) -> Option<Arc<Job>> {
+        self.inner().jobs.iter().find(|job| job.number == number).cloned()
+    }
+
+    /// Makes room for a job, and returns its number.
+    fn number(&self, name: Option<&str>) -> Result<u64, ToolError> {
+        let mut inner = self.inner();
+        if inner.is_one_call {
+            return Err(no_session());
+        }
+        let running: Vec<&Arc<Job>> = inner.jobs.iter().filter(|job| job.is_running()).collect();
+        if let Some(job) = running.iter().find(|job| name.is_some() && job.name.as_deref() == name) {
+            let what = format!("{} runs already. Nothing was run.", capital(&job.facts().title()));
+            let next = "choose another \"name\", or stop it first: jobs(action=\"stop\", job=…)";
+            return Err(ToolError::new(ErrorKind::BadArguments, what, Next::FixArguments(next.into())));
+        }
+        if running.len() >= MOST_RUNNING {
+            let what = format!("{MOST_RUNNING} jobs run already, and no more are allowed. Nothing was run.");
+            let next = "stop one first: jobs(action=\"stop\", job=…)";
+            return Err(ToolError::new(ErrorKind::TooLarge, what, Next::FixArguments(next.into())));
+        }
+        let ended = inner.jobs.len() - running.len();
+        if let Some(oldest) = inner.jobs.iter().position(|job| !job.is_running()).filter(|_| ended >= MOST_ENDED) {
+            inner.jobs.remove(oldest);
+        }
+        inner.last += 1;
+        Ok(inner.last)
+    }
+}
+
+impl Drop for SessionJobs {
+    fn drop(&mut self) {
+        self.inner().jobs.iter().for_each(|job| job.stop.cancel());
+    }
+}
+
+impl Jobs for SessionJobs {
+    fn start<'a>(&'a self, permit: &'a Permit, new: NewJob) -> BoxFuture<'a, Result<u64, ToolError>> {
+        Box::pin(async move {
+            let NewJob { command, name } = new;
+            let number = self.number(name.as_deref())?;
+            let stop = CancellationToken::new();
+            let own = permit.outliving(stop.clone());
+            let job = Arc::new(Job {
+                number,
+                name,
+                line: command.line.clone(),
+                began: Instant::now(),
+                stop: stop.clone(),
+                signals: own.signals().clone(),
+                state: Mutex::new(State {
+                    log: Log::new(self.ground.redactor.clone()),
+                    read: 0,
+                    end: None,
+                    is_told: false,
+                }),
+                news: Notify::new(),
+            });
+            // Whoever gives up the call here gives up the job.
+            let given_up = stop.drop_guard();
+            let receipts = own.receipts().clone();
+            let (refuse, refused) = oneshot::channel();
+            let command = Command { time: Duration::MAX, stays: true, ..command };
+            tokio::spawn(keep_running(Arc::clone(&job), Arc::clone(&self.ground), (own, command), refuse));
+            tokio::select! {
+                biased;
+                () = permit.stop().cancelled() => {
+                    return Err(ToolError::of(ErrorKind::Cancelled, "The call was stopped."));
+                }
+                ran = receipts.ran() => permit.receipts().note(ran),
+                Ok(error) = refused => return Err(error),
+            }
+            self.inner().jobs.push(job);
+            given_up.disarm();
+            Ok(number)
+        })
+    }
+
+    fn all(&self) -> Vec<JobFacts> {
+        let jobs = self.inner().jobs.clone();
+        jobs.iter().map(|job| job.facts()).collect()
+    }
+
+    fn output(&self, job: u64, from: u64, most: usize) -> Option<JobOutput> {
+        self.find(job).map(|job| job.state().log.from(from, most))
+    }
+
+    fn note_read(&self, job: u64, position: u64) {
+        if let Some(job) = self.find(job) {
+            let mut state = job.state();
+            state.read = state.read.max(position);
+        }
+    }
+
+    fn news<'a>(&'a self, job: u64, position: u64) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            if let Some(job) = self.find(job) {
+                job.until(|state| state.end.is_some() || state.log.printed() > position).await;
+            }
+        })
+    }
+
+    fn signal(&self, job: u64, signal: i32) -> bool {
+        let job = self.find(job).filter(|job| job.is_running());
+        job.inspect(|job| job.signals.send(signal)).is_some()
+    }
+
+    fn stop<'a>(&'a self, job: u64) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            if let Some(job) = self.find(job) {
+                job.stop.cancel();
+                job.ended().await;
+            }
+        })
+    }
+
+    fn note_told(&self, job: u64) {
+        if let Some(job) = self.find(job) {
+            job.state().is_told = true;
+        }
+    }
+}
+
+impl Job {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_running(&self) -> bool {
+        self.state().end.is_none()
+    }
+
+    fn facts(&self) -> JobFacts {
+        let state = self.state();
+        JobFacts {
+            number: self.number,
+            name: self.name.clone(),
+            line: self.line.clone(),
+            took: state.end.as_ref().map_or_else(|| self.began.elapsed(), |(_, took)| *took),
+            printed: state.log.printed(),
+            read: state.read,
+            end: state.end.as_ref().map(|(end, _)| end.clone()),
+        }
+    }
+
+    async fn until(&self, is_so: impl Fn(&State) -> bool) {
+        loop {
+            let news = self.news.notified();
+            tokio::pin!(news);
+            news.as_mut().enable();
+            if is_so(&self.state()) {
+                return;
+            }
+            news.await;
+        }
+    }
+
+    async fn ended(&self) {
+        self.until(|state| state.end.is_some()).await;
+    }
+
+    /// Says how it ended, once.
+    fn tell_end(&self) -> Option<String> {
+        let title = self.facts().title();
+        let mut state = self.state();
+        if state.is_told {
+            return None;
+        }
+        let (end, took) = state.end.as_ref()?;
+        let words = format!("{} {}", capital(&title), end.words(*took));
+        let last = state.log.from(0, LAST_LINES).text;
+        state.is_told = true;
+        let last = last.trim_end();
+        Some(if last.is_empty() { words } else { format!("{words}. Its last lines:\n{last}") })
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Runs a job to its end, and brings what it changed into the workspace.
+async fn keep_running(
+    job: Arc<Job>,
+    ground: Arc<Ground>,
+    (permit, command): (Permit, Command),
+    refuse: oneshot::Sender<ToolError>,
+) {
+    let heard = |stream, piece: &[u8]| {
+        job.state().log.take(stream, piece);
+        job.news.notify_waiters();
+    };
+    let run = CommandRun { permit: &permit, doors: &ground.doors, settle: Settle::Keep };
+    let outcome = run.ended(&command, &heard).await;
+    job.state().log.finish();
+    let end = match outcome {
+        Ok((ended, on)) => {
+            let how = ended.how;
+            // Its end is no reason to lose what it changed.
+            let to_finish = permit.to_finish();
+            let kept = CommandRun { permit: &to_finish, ..run }.kept(ended, on).await;
+            kept.map_or_else(|error| not_kept(how, &error), |ran| end_of(&ran, &permit))
+        }
+        // Nothing was run, or nobody knows how it ended.
+        Err(error) => {
+            let end = not_kept(HowEnded::Killed(SIGKILL), &error);
+            let _ = refuse.send(error);
+            end
+        }
+    };
+    job.state().end = Some((end, job.began.elapsed()));
+    job.news.notify_waiters();
+}
+
+fn end_of(ran: &Ran, permit: &Permit) -> JobEnd {
+    let uncovered = ran.uncovered.as_ref();
+    let mut notes: Vec<String> = uncovered
+        .map(|reason| format!("its changes are not known and cannot be undone: {reason}"))
+        .into_iter()
+        .collect();
+    notes.extend(ran.settled.notes.iter().chain(&ran.ended.notes).cloned());
+    let changes = match ran.settled.changes.is_empty() {
+        true => String::new(),
+        false => ran.settled.summary().sentence(MOST_FILES),
+    };
+    JobEnd { how: ran.ended.how, change_set: permit.receipts().change_set(), changes, notes }
+}
+
+fn not_kept(how: HowEnded, error: &ToolError) -> JobEnd {
+    let notes = vec![format!("its changes did not come into the workspace: {}", error.what)];
+    JobEnd { how, change_set: None, changes: String::new(), notes }
+}

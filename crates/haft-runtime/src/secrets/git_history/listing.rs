@@ -1,0 +1,144 @@
+//! What git prints about its objects: lists of changes, references, trees and contents.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use haft_contract::door::SecretFile;
+use haft_contract::guarded::secret_kind;
+
+use super::Version;
+
+/// What `git log -c --raw -z` lists, as it comes: a record of modes and objects, then the path.
+#[derive(Debug, Default)]
+pub(super) struct Listed {
+    held: Vec<u8>,
+    objects: Vec<String>,
+    versions: Vec<Version>,
+}
+
+impl Listed {
+    pub(super) fn take(&mut self, piece: &[u8]) {
+        for part in piece.split_inclusive(|byte| *byte == 0) {
+            self.held.extend_from_slice(part);
+            if self.held.last() == Some(&0) {
+                self.held.pop();
+                let field = std::mem::take(&mut self.held);
+                self.field(&String::from_utf8_lossy(&field));
+            }
+        }
+    }
+
+    fn field(&mut self, field: &str) {
+        let objects = std::mem::take(&mut self.objects);
+        if objects.is_empty() {
+            let field = field.trim_start_matches('\n');
+            // One colon for each parent, then that many modes and one more, and as many objects, the new one last.
+            let record = field.trim_start_matches(':');
+            let sides = field.len() - record.len() + 1;
+            if sides > 1 {
+                self.objects = record.split(' ').skip(sides).take(sides).map(str::to_owned).collect();
+            }
+        } else if secret_kind(Path::new(field)).is_some() {
+            let known = objects.into_iter().rev().filter(|object| !object.bytes().all(|digit| digit == b'0'));
+            self.versions.extend(known.map(|object| (object, field.to_owned())));
+        }
+    }
+
+    pub(super) fn end(mut self) -> Vec<Version> {
+        // The newest come first, and are the ones that are read where there are too many.
+        let mut seen = HashSet::new();
+        self.versions.retain(|(object, _)| seen.insert(object.clone()));
+        self.versions
+    }
+}
+
+/// What `git for-each-ref` lists.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Refs {
+    /// Everything that a reference names.
+    pub(super) tips: Vec<String>,
+    /// Trees that a tag names.
+    pub(super) trees: Vec<String>,
+    /// Files that a tag names, each under a name by which it is read as a secret.
+    pub(super) blobs: Vec<Version>,
+}
+
+impl Refs {
+    pub(super) fn of(text: &[u8]) -> Self {
+        let mut refs = Self::default();
+        for line in String::from_utf8_lossy(text).lines() {
+            let fields: Vec<&str> = line.splitn(4, ' ').collect();
+            let [kind, tagged, object, name] = fields[..] else { continue };
+            match if tagged.is_empty() { kind } else { tagged } {
+                "tree" => refs.trees.push(object.to_owned()),
+                // What the tag names, not the tag.
+                "blob" => refs.blobs.push((format!("{object}^{{}}"), format!("{name}/.env"))),
+                _ => refs.tips.push(object.to_owned()),
+            }
+        }
+        refs
+    }
+}
+
+/// Returns the secret files that `git ls-tree -r -z` lists.
+pub(super) fn of_trees(text: &[u8]) -> Vec<Version> {
+    let text = String::from_utf8_lossy(text);
+    let entries = text.split('\0').filter_map(|entry| entry.split_once('\t'));
+    let secret = entries.filter(|(_, path)| secret_kind(Path::new(path)).is_some());
+    secret.filter_map(|(facts, path)| Some((facts.split(' ').nth(2)?.to_owned(), path.to_owned()))).collect()
+}
+
+/// Parts what `git cat-file --batch` printed into the files.
+pub(super) fn parted(content: &[u8], versions: &[Version]) -> Vec<SecretFile> {
+    let mut files = Vec::new();
+    let mut rest = content;
+    for (_, path) in versions {
+        let Some(end) = rest.iter().position(|byte| *byte == b'\n') else { break };
+        let head = String::from_utf8_lossy(&rest[..end]).into_owned();
+        rest = &rest[end + 1..];
+        let mut words = head.split(' ').skip(1);
+        let (kind, size) = (words.next(), words.next().and_then(|size| size.parse::<usize>().ok()));
+        let Some(size) = size else { continue };
+        let text = &rest[..size.min(rest.len())];
+        if kind == Some("blob") {
+            files.push(SecretFile::of(path.clone(), text));
+        }
+        rest = rest.get(size + 1..).unwrap_or_default();
+    }
+    files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_git_prints_is_read_in_pieces() {
+        let (a, b, c, none) = ("a".repeat(40), "b".repeat(40), "c".repeat(40), "0".repeat(40));
+        let raw = format!(
+            ":000000 100644 {none} {a} A\0.env\0\n:100644 100644 {a} {b} M\0.env\0:000000 100644 {none} {b} A\0x.rs\0\
+             ::100644 100644 100644 {a} {b} {c} MM\0deep/.env\0"
+        );
+        let mut listed = Listed::default();
+        raw.as_bytes().chunks(7).for_each(|piece| listed.take(piece));
+        let versions = listed.end();
+        let version = |object: &String, path: &str| (object.clone(), path.to_owned());
+        assert_eq!(versions, [version(&a, ".env"), version(&b, ".env"), version(&c, "deep/.env")]);
+        let content = format!("{a} blob 4\nA=1\n\n{b} missing\n");
+        let files = parted(content.as_bytes(), &versions);
+        assert_eq!(files, [SecretFile::of(".env".into(), b"A=1\n")]);
+    }
+
+    #[test]
+    fn tags_on_trees_and_files_are_told_from_those_on_commits() {
+        let (a, b, c, d) = ("a".repeat(40), "b".repeat(40), "c".repeat(40), "d".repeat(40));
+        let text = format!(
+            "commit  {a} refs/heads/main\ntag commit {b} refs/tags/v1\ntree  {c} refs/tags/t\nblob  {d} refs/tags/key\n"
+        );
+        let refs = Refs::of(text.as_bytes());
+        assert_eq!((refs.tips, refs.trees), (vec![a, b], vec![c.clone()]));
+        assert_eq!(refs.blobs, [(format!("{d}^{{}}"), "refs/tags/key/.env".to_owned())]);
+        let tree = format!("100644 blob {d}\tdeep/.env\0100644 blob {c}\tmain.rs\0");
+        assert_eq!(of_trees(tree.as_bytes()), [(d, "deep/.env".to_owned())]);
+    }
+}

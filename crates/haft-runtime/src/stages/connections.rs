@@ -1,0 +1,216 @@
+//! Decides about the connections that a command makes while it runs, as about any other effect of its call.
+//!
+//! The command waits at its connection meanwhile. Hosts that wait at the same time are one question. An answer "once"
+//! holds for this call; whoever refuses a host is not asked about it again in this call.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use haft_contract::connection::{ConnectionQuestion, Decision, Speaks, Wanted};
+use haft_contract::effect::{CommandLine, Does, Effect, Host, Step};
+use haft_contract::plan::Preview;
+use haft_policy::decision::{self, Ruling};
+use haft_policy::hosts::{HostSetting, HostSettings, setting_for};
+use haft_policy::policy::{Mode, Policy, Situation};
+use tokio::sync::mpsc::Receiver;
+
+use super::authorize::NOT_COVERED;
+use crate::approval::Verdict;
+use crate::call_context::CallContext;
+use crate::entry::Entry;
+use crate::events::What;
+use crate::hooks::HookedCall;
+use crate::question::{Question, Subject};
+
+/// The port of ssh, which does not name its host.
+const SSH: u16 = 22;
+const PLAN: &str = "In plan mode no command reaches the network.";
+
+/// A running call whose command may connect.
+pub(crate) struct Caller<'a> {
+    pub(crate) cx: &'a CallContext<'a>,
+    pub(crate) policy: &'a Policy,
+    pub(crate) entry: &'a Entry,
+    pub(crate) called: &'a HookedCall,
+    /// What was planned and approved.
+    pub(crate) effects: &'a [Effect],
+}
+
+/// What was said about hosts in this call: nothing against it, or why not.
+type Said = BTreeMap<String, Result<(), String>>;
+
+impl Caller<'_> {
+    /// Decides until the call is over.
+    pub(crate) async fn decide_all(&self, mut asked: Receiver<ConnectionQuestion>) -> Infallible {
+        let mut said = Said::new();
+        while let Some(first) = asked.recv().await {
+            let mut open = Vec::new();
+            let mut next = Some(first);
+            while let Some(question) = next {
+                match self.at_once((&question.wanted, question.is_granted), &said) {
+                    Some(decision) => question.answer(decision),
+                    None => open.push(question),
+                }
+                next = asked.try_recv().ok();
+            }
+            if !open.is_empty() {
+                self.ask(&open, &mut said).await;
+            }
+            for question in open {
+                let refused = || Decision::Refuse { why: "It was not decided about.".to_owned() };
+                let asked = (&question.wanted, question.is_granted);
+                let decision = self.at_once(asked, &said).unwrap_or_else(refused);
+                question.answer(decision);
+            }
+        }
+        std::future::pending().await
+    }
+
+    /// Decides where nobody has to be asked.
+    fn at_once(&self, (wanted, is_granted): (&Wanted, bool), said: &Said) -> Option<Decision> {
+        let (mode, host) = (self.cx.session.mode(), Host(wanted.host.clone()));
+        if mode == Mode::Plan {
+            return Some(Decision::Refuse { why: PLAN.to_owned() });
+        }
+        let is_planned = |effect: &Effect| match effect {
+            Effect::Step(Step { does: Does::Connect(Some(planned)), .. }) | Effect::Connect(planned) => {
+                *planned == host
+            }
+            _ => false,
+        };
+        match said.get(&wanted.host) {
+            Some(Ok(())) => return Some(allowed(wanted, true)),
+            Some(Err(why)) => return Some(Decision::Refuse { why: why.clone() }),
+            None => {}
+        }
+        let ruling = self.judge(&host);
+        // Where the settings allow a host at some ports, the words of a command were allowed because of those.
+        if self.effects.iter().any(is_planned) && !self.is_by_port(&host) {
+            if ruling.decision != decision::Decision::Allow {
+                self.cx.note(|notes| notes.hosts_not_granted.insert(wanted.host.clone()));
+            }
+            return Some(allowed(wanted, true));
+        }
+        match ruling.decision {
+            // What has left the machine cannot be discarded, so it is asked about.
+            decision::Decision::Allow | decision::Decision::Ask if mode == Mode::Try => None,
+            decision::Decision::Allow => Some(allowed(wanted, false)),
+            decision::Decision::Ask if is_granted && ruling.class == decision::Class::Ordinary => {
+                Some(allowed(wanted, false))
+            }
+            decision::Decision::Deny => {
+                Some(Decision::Refuse { why: format!("The rule \"{}\" denies it.", ruling.rule) })
+            }
+            decision::Decision::Ask => None,
+        }
+    }
+
+    /// Judges a connection by rules about connections and by rules about commands that use the network. A denial of
+    /// either counts, then a dangerous question, then what one of them allows.
+    fn judge(&self, host: &Host) -> Ruling {
+        let does = Does::Connect(Some(host.clone()));
+        let (command, folder, words) = (self.line(), Arc::from(""), Arc::from([]));
+        let step = Effect::Step(Step { command, folder, part: (0, 0), words, does });
+        let [connection, command] = [Effect::Connect(host.clone()), step].map(|effect| self.judge_effects(&[effect]));
+        let is_final = |ruling: &Ruling| {
+            ruling.decision == decision::Decision::Deny
+                || ruling.decision == decision::Decision::Ask && ruling.class == decision::Class::Dangerous
+        };
+        match (is_final(&connection), is_final(&command)) {
+            (true, _) | (_, true) => connection.stricter(command),
+            // The words of a command are allowed also where the settings allow the host at another port.
+            _ if command.decision == decision::Decision::Allow && !self.is_by_port(host) => command,
+            _ => connection,
+        }
+    }
+
+    /// Returns whether the settings allow a host at some ports only.
+    fn is_by_port(&self, host: &Host) -> bool {
+        self.policy.hosts().is_some_and(|hosts| hosts.at_some_port(host).is_some())
+    }
+
+    fn judge_effects(&self, effects: &[Effect]) -> Ruling {
+        let grants = self.cx.session.grants();
+        let situation = Situation { grants: &grants, ..self.cx.session.mode().into() };
+        self.policy.judge(self.entry.native_name(), effects, situation)
+    }
+
+    /// Returns the text of the command that runs.
+    fn line(&self) -> Arc<str> {
+        let line = self.effects.iter().find_map(|effect| match effect {
+            Effect::Run(CommandLine(line)) => Some(line.as_str()),
+            _ => None,
+        });
+        Arc::from(line.unwrap_or_default())
+    }
+
+    /// Returns the smallest setting that would allow these.
+    fn setting(&self, hosts: &[&Wanted]) -> HostSetting {
+        let mut names: Vec<&str> = hosts.iter().map(|wanted| wanted.host.as_str()).collect();
+        names.dedup();
+        setting_for(&names, self.policy.hosts().map(|hosts| &**hosts as &dyn HostSettings))
+    }
+
+    /// Asks about hosts, and remembers the answer.
+    async fn ask(&self, open: &[ConnectionQuestion], said: &mut Said) {
+        let cx = self.cx;
+        // One question at a time. When this one is next, a grant may have answered it.
+        let _asking = cx.waiting(cx.session.asking.lock()).await;
+        let mut hosts: Vec<&Wanted> = open.iter().map(|question| &question.wanted).collect();
+        let granted: Vec<&Wanted> =
+            open.iter().filter(|question| question.is_granted).map(|question| &question.wanted).collect();
+        hosts.retain(|wanted| self.at_once((wanted, granted.contains(wanted)), said).is_none());
+        hosts.dedup_by_key(|wanted| (&wanted.host, wanted.port));
+        if hosts.is_empty() {
+            return;
+        }
+        let mut effects: Vec<Effect> = hosts.iter().map(|wanted| Effect::Connect(Host(wanted.host.clone()))).collect();
+        effects.dedup();
+        let effects: Arc<[Effect]> = effects.into();
+        let named: Vec<String> = hosts.iter().map(|wanted| format!("{} (port {})", wanted.host, wanted.port)).collect();
+        let setting = self.setting(&hosts);
+        let belongs = match setting.belongs.as_slice() {
+            [] => String::new(),
+            belongs => format!(" {}.", belongs.join(", ")),
+        };
+        let named = named.join(", ");
+        let preview = Preview::Text(format!("The running command waits to connect to {named}.{belongs}"));
+        let about = Subject { entry: self.entry, called: self.called, effects: &effects, preview: &preview };
+        let question = Question { cx, policy: self.policy, about, around: None };
+        let request = Arc::new(question.request(self.judge_effects(&effects)));
+        cx.session.note_asked(question.asked_call());
+        cx.tell(|| What::ApprovalAsked(request.clone()));
+        let verdict = cx.waiting(cx.session.approver.ask(&request)).await;
+        cx.tell(|| What::ApprovalGiven { verdict: verdict.clone(), scope: request.words_of(&verdict) });
+        let answer = match verdict {
+            Verdict::AllowOnce => Ok(()),
+            Verdict::AllowFor(scope) if request.offers.iter().any(|offer| offer.scope == scope) => {
+                scope.parts().iter().cloned().for_each(|scope| cx.session.grant(scope));
+                Ok(())
+            }
+            Verdict::AllowFor(_) => Err("The answer was none of those offered.".to_owned()),
+            Verdict::Refuse { note: Some(note) } => Err(format!("The user said no: {note}")),
+            Verdict::Refuse { note: None } => Err("The user said no.".to_owned()),
+            Verdict::StopTurn => {
+                cx.turn.stop.cancel();
+                Err("The user stopped the turn.".to_owned())
+            }
+            Verdict::NoAnswer { how } => Err(refused(&setting, &format!("there is no one to ask; {how}"))),
+            Verdict::NotCovered => Err(refused(&setting, NOT_COVERED.trim_end_matches('.'))),
+        };
+        if answer.is_ok() {
+            cx.note(|notes| notes.hosts_not_granted.extend(hosts.iter().map(|wanted| wanted.host.clone())));
+        }
+        said.extend(hosts.iter().map(|wanted| (wanted.host.clone(), answer.clone())));
+    }
+}
+
+fn refused(setting: &HostSetting, why: &str) -> String {
+    format!("no rule allows it, and {why}, or put {setting} into config.toml")
+}
+
+/// What is allowed by a person or by the words of the command may speak anything; else only ssh may hide its host.
+fn allowed(wanted: &Wanted, is_named: bool) -> Decision {
+    Decision::Allow { raw: wanted.speaks == Speaks::Other && (is_named || wanted.port == SSH), private: false }
+}

@@ -1,0 +1,80 @@
+//! What a result says of the hosts that a command reached or was refused.
+
+use haft_contract::connection::{HostOutcome, ReachedHost};
+
+/// Most hosts in one line.
+const MOST_NAMED: usize = 6;
+/// The port of a host that needs no mention.
+const USUAL: [u16; 3] = [0, 80, 443];
+
+/// Says what was reached in one line, and what was not in a line each.
+pub(crate) fn notes(hosts: &[ReachedHost]) -> Vec<String> {
+    let reached: Vec<&ReachedHost> = hosts.iter().filter(|host| host.outcome == HostOutcome::Reached).collect();
+    let mut notes = Vec::new();
+    if !reached.is_empty() {
+        let named: Vec<String> = reached.iter().take(MOST_NAMED).map(|host| named(host)).collect();
+        let more = match reached.len().saturating_sub(MOST_NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more hosts"),
+        };
+        let bytes = |count: fn(&ReachedHost) -> u64| in_words(reached.iter().map(|host| count(host)).sum());
+        let (sent, received) = (bytes(|host| host.sent), bytes(|host| host.received));
+        notes.push(format!("network: {}{more}; {sent} sent, {received} received", named.join(", ")));
+    }
+    let others = hosts.iter().filter_map(|host| match &host.outcome {
+        HostOutcome::Reached if host.gave_up > 0 => {
+            Some(format!("{} was allowed after the program had given up: run it again", named(host)))
+        }
+        HostOutcome::Reached => None,
+        // Some reasons name the host themselves.
+        HostOutcome::Refused(why) | HostOutcome::Failed(why) if why.starts_with(&host.host) => {
+            Some(why.trim_end_matches('.').to_owned())
+        }
+        HostOutcome::Refused(why) => Some(format!("{} was refused: {}", named(host), why.trim_end_matches('.'))),
+        HostOutcome::Failed(why) => Some(format!("{} was not reached: {}", named(host), why.trim_end_matches('.'))),
+    });
+    notes.extend(others.take(MOST_NAMED).map(|words| format!("{words}.")));
+    notes
+}
+
+fn named(host: &ReachedHost) -> String {
+    if USUAL.contains(&host.port) { host.host.clone() } else { format!("{}:{}", host.host, host.port) }
+}
+
+fn in_words(bytes: u64) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} bytes"),
+        1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
+        _ => format!("{:.1} MB", bytes as f64 / 1e6),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn host(name: &str, port: u16, outcome: HostOutcome) -> ReachedHost {
+        let (connections, sent, received, gave_up) = (2, 500, 1_500_000, 0);
+        ReachedHost { host: name.into(), port, connections, sent, received, gave_up, outcome }
+    }
+
+    #[test]
+    fn what_was_reached_is_one_line_and_what_was_not_has_its_reason() {
+        let why = "No rule allows it.".to_owned();
+        let hosts = [
+            host("a.example", 443, HostOutcome::Reached),
+            host("b.example", 5432, HostOutcome::Reached),
+            host("c.example", 443, HostOutcome::Refused(why)),
+            host("d.example", 22, HostOutcome::Failed("it does not exist".into())),
+        ];
+        assert_eq!(
+            notes(&hosts),
+            [
+                "network: a.example, b.example:5432; 1.0 kB sent, 3.0 MB received",
+                "c.example was refused: No rule allows it.",
+                "d.example:22 was not reached: it does not exist.",
+            ]
+        );
+        assert_eq!(notes(&[]), [""; 0]);
+    }
+}

@@ -1,0 +1,101 @@
+//! Remembers until the next start of the machine which level of confinement was reached.
+//!
+//! Finding it out costs as much as a command. Only the full level is remembered: what is missing may be installed or
+//! switched on at any time. Where it is gone later, a command fails before it runs, and the level is tried again.
+
+use std::io::Write;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+/// Remembers in one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Remembered {
+    file: PathBuf,
+}
+
+/// For which system and which haft something holds.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Holder {
+    boot: String,
+    kernel: String,
+    user: u32,
+    /// Which file haft is, and when it was changed.
+    program: (u64, u64, i64, i64),
+}
+
+#[derive(Serialize, Deserialize)]
+struct Entry {
+    holder: Holder,
+    notes: Vec<String>,
+}
+
+impl Remembered {
+    pub(crate) fn new(file: PathBuf) -> Self {
+        Self { file }
+    }
+
+    /// Returns what was said of the full level, if it was reached here since the machine was started.
+    pub(crate) fn full(&self, launcher: &Path) -> Option<Vec<String>> {
+        let facts = self.file.symlink_metadata().ok()?;
+        let is_ours =
+            facts.is_file() && facts.uid() == rustix::process::geteuid().as_raw() && facts.mode() & 0o022 == 0;
+        let entry: Entry = serde_json::from_slice(&std::fs::read(&self.file).ok().filter(|_| is_ours)?).ok()?;
+        (entry.holder == Holder::now(launcher)?).then_some(entry.notes)
+    }
+
+    /// Remembers that the full level was reached. It does not matter if that is not possible.
+    pub(crate) fn note_full(&self, launcher: &Path, notes: &[String]) {
+        let Some(holder) = Holder::now(launcher) else { return };
+        let Ok(text) = serde_json::to_vec(&Entry { holder, notes: notes.to_vec() }) else { return };
+        let fresh = self.file.with_extension(format!("{}", std::process::id()));
+        let opened = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&fresh);
+        let written = opened.and_then(|mut file| file.write_all(&text));
+        if written.and_then(|()| std::fs::rename(&fresh, &self.file)).is_err() {
+            let _ = std::fs::remove_file(&fresh);
+        }
+    }
+
+    /// Forgets it.
+    pub(crate) fn forget(&self) {
+        let _ = std::fs::remove_file(&self.file);
+    }
+}
+
+impl Holder {
+    fn now(launcher: &Path) -> Option<Self> {
+        let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+        let kernel = rustix::system::uname().release().to_string_lossy().into_owned();
+        let program = launcher.metadata().ok()?;
+        Some(Self {
+            boot: boot.trim().to_owned(),
+            kernel,
+            user: rustix::process::geteuid().as_raw(),
+            program: (program.dev(), program.ino(), program.mtime(), program.mtime_nsec()),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_same_haft_on_the_same_system_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("haft");
+        std::fs::write(&program, "1").unwrap();
+        let remembered = Remembered::new(folder.path().join("level"));
+        assert_eq!(remembered.full(&program), None);
+        remembered.note_full(&program, &["a note".into()]);
+        assert_eq!(remembered.full(&program), Some(vec!["a note".to_owned()]));
+        std::fs::write(folder.path().join("other"), "2").unwrap();
+        assert_eq!(remembered.full(&folder.path().join("other")), None);
+        remembered.forget();
+        assert_eq!(remembered.full(&program), None);
+        std::fs::write(folder.path().join("level"), "{broken").unwrap();
+        assert_eq!(remembered.full(&program), None);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3);
+    }
+}

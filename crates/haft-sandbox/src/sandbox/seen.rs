@@ -1,0 +1,121 @@
+//! What a command sees: folders of the workspace and of the system, its home, and what is hidden.
+
+use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use haft_contract::error::ToolError;
+use haft_contract::process::{Command, Ground};
+
+use super::{Sandbox, shown, visible_roots};
+use crate::caches::only_read;
+use crate::covered::{covered, keys_of_toolchains};
+use crate::orders::{Visible, VisibleCode};
+use crate::private::SessionPlace;
+use crate::whose_home::WhoseHome;
+
+/// How long it is known which keys lie in folders of toolchains.
+const KEYS_HOLD: Duration = Duration::from_secs(20);
+
+impl Sandbox {
+    /// Says what a command sees on this ground.
+    pub(super) fn visible(&self, command: &Command, ground: &dyn Ground) -> Result<Visible, ToolError> {
+        let (roots, shown) = (visible_roots(ground), shown(&command.readable)?);
+        let code = command.code.as_ref().map(|code| VisibleCode {
+            folder: code.folder.clone(),
+            root: code.workspace.clone(),
+            places: code.places.clone(),
+        });
+        let layers = ground.layers().iter().filter_map(|path| path.canonicalize().ok()).collect();
+        let mut visible = Visible { roots, shown, code, layers, ..self.visible_without_ground() };
+        visible.hidden.extend_from_slice(ground.hidden());
+        // Where a workspace lies in the folder of a toolchain, its own files stay visible.
+        let is_of_root = |key: &&PathBuf| visible.roots.iter().any(|root| key.starts_with(&root.path));
+        let keys: Vec<PathBuf> = self.keys().into_iter().filter(|key| !is_of_root(&key)).collect();
+        visible.hidden.extend(keys);
+        Ok(visible)
+    }
+
+    /// Returns the folders of the session, with their paths inside and outside.
+    pub(super) fn folders(&self, ground: &dyn Ground) -> Vec<(PathBuf, PathBuf)> {
+        self.place(ground).map(|place| place.folder.folders(&self.settings.home)).unwrap_or_default()
+    }
+
+    /// Gives a command its home and its temporary folders.
+    pub(super) fn with_home(&self, visible: Visible, whose: WhoseHome, ground: &dyn Ground) -> Visible {
+        let home = &self.settings.home;
+        let place = || self.place(ground);
+        let of_session = || self.folders(ground);
+        let caches = || place().map(|place| place.caches.visible.clone()).unwrap_or_default();
+        // A home in which the workspace lies, or that is one, is shown as it is.
+        let is_apart = !visible.roots.iter().any(|root| home.starts_with(&root.path));
+        match whose {
+            WhoseHome::Own => visible,
+            WhoseHome::Session | WhoseHome::SessionToLookAt => {
+                Visible { folders: of_session(), caches: caches(), ..visible }
+            }
+            WhoseHome::Clean => {
+                let others = of_session().into_iter().filter(|(inside, _)| inside != home).collect();
+                Visible { folders: others, is_home_clean: is_apart, ..visible }
+            }
+        }
+    }
+
+    /// Returns the folders of the session, which are made with its first command.
+    pub(super) fn place(&self, ground: &dyn Ground) -> Option<&SessionPlace> {
+        self.launchers.place.get_or_init(|| SessionPlace::of(&self.settings, ground)).as_ref()
+    }
+
+    /// Says what a command left in the home of the session.
+    pub(super) fn left_in_home(&self, ground: &dyn Ground) -> Option<String> {
+        let place = &self.launchers.place.get()?.as_ref()?.folder;
+        let home = &self.settings.home;
+        let is_own = |name: &Path| {
+            let path = home.join(name);
+            let roots = ground.roots().iter().map(|root| &root.path);
+            let is_file = self.settings.home_files.iter().any(|(file, _)| file.starts_with(name));
+            let caches = self.settings.caches.iter().map(|cache| &cache.folder);
+            is_file || self.settings.readable.iter().chain(roots).chain(caches).any(|shown| shown.starts_with(&path))
+        };
+        self.home.news(&place.home(), is_own)
+    }
+
+    /// Returns the keys in folders of toolchains. Those that come later are found after a while.
+    fn keys(&self) -> Vec<PathBuf> {
+        let mut known = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, keys)) = known.as_ref().filter(|(when, _)| when.elapsed() < KEYS_HOLD) {
+            return keys.clone();
+        }
+        let keys = keys_of_toolchains(&self.settings.hidden, &self.settings.readable);
+        *known = Some((Instant::now(), keys.clone()));
+        keys
+    }
+
+    /// Says once which caches commands can only read, though their tools write there.
+    pub(super) fn caches_only_read(&self) -> Option<String> {
+        let mut folders = self.launchers.kept.refused_caches();
+        if !self.told_of_caches.swap(true, Ordering::Relaxed) {
+            let place = self.launchers.place.get().and_then(Option::as_ref);
+            folders.extend(place.into_iter().flat_map(|place| place.caches.unwritable.iter().cloned()));
+        }
+        only_read(&folders)
+    }
+
+    pub(super) fn visible_without_ground(&self) -> Visible {
+        Visible {
+            roots: Vec::new(),
+            readable: self.settings.readable.clone(),
+            shown: Vec::new(),
+            layers: Vec::new(),
+            hidden: self.covered.get_or_init(|| covered(&self.settings.hidden)).clone(),
+            home: self.settings.home.clone(),
+            folders: Vec::new(),
+            is_home_clean: false,
+            is_supervised: false,
+            caches: Vec::new(),
+            home_files: self.settings.home_files.clone(),
+            code: None,
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Starts a command that the session keeps running after the call.
+
+use std::time::Duration;
+
+use haft_contract::job::{JobFacts, NewJob};
+use haft_contract::prelude::*;
+use haft_contract::process::Command;
+use serde_json::json;
+
+use crate::jobs::{facts_of, job_data};
+
+/// How long the call looks whether the job ends at once.
+const LOOK: Duration = Duration::from_millis(400);
+/// Most bytes of its first lines that are shown.
+const MOST_SHOWN: usize = 4_000;
+/// Longest name.
+const LONGEST_NAME: usize = 40;
+/// What is said of the files that a job sees.
+const SEES: &str = "what it changes comes into the workspace when it ends; it sees what later calls change when it opens \
+                    a file again, but gets no events of file watchers: let it poll, or restart it";
+
+/// Refuses what is no name of a job.
+pub(super) fn check_name(name: Option<&str>) -> Result<(), ToolError> {
+    let Some(name) = name else { return Ok(()) };
+    let is_usual = |c: char| c.is_alphanumeric() || "-_.: ".contains(c);
+    if !name.is_empty() && name.chars().count() <= LONGEST_NAME && name.chars().all(is_usual) && !is_number(name) {
+        return Ok(());
+    }
+    let what =
+        format!("\"name\" is no name for a job: it has at most {LONGEST_NAME} letters, digits, \"-\", \"_\" or \".\".");
+    let next = "choose a short word, such as \"server\"";
+    Err(ToolError::new(ErrorKind::BadArguments, what + " Nothing was run.", Next::FixArguments(next.into())))
+}
+
+/// A number would be taken for the number of a job.
+fn is_number(name: &str) -> bool {
+    name.chars().all(|c| c.is_ascii_digit())
+}
+
+/// Starts a job, and says what came of it so far.
+pub(super) async fn start(
+    command: Command,
+    name: Option<String>,
+    mut notes: Vec<String>,
+    cx: &RunContext<'_>,
+) -> Result<ToolOutput, ToolError> {
+    let number = cx.start_job(NewJob { command, name }).await?;
+    let jobs = cx.jobs();
+    // Whoever waits for its end is given up when the time is over; the job goes on.
+    let _ = tokio::time::timeout(LOOK, until_its_end(number, cx)).await;
+    let facts = facts_of(number, cx)?;
+    let output = jobs.output(number, 0, MOST_SHOWN).map(|output| output.text).unwrap_or_default();
+    let said = match &facts.end {
+        Some(end) => {
+            jobs.note_told(number);
+            format!("{} {}", facts.title(), end.words(facts.took))
+        }
+        None => format!("{} runs in the background, and ends with the session; {}", facts.title(), how_to_use(&facts)),
+    };
+    notes.insert(0, said);
+    if facts.end.is_none() {
+        notes.push(SEES.to_owned());
+    }
+    let said: String = notes.iter().map(|note| format!("[{note}]\n")).collect();
+    let gap = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
+    let data = json!({ "job": job_data(&facts), "output": output, "notes": notes });
+    Ok(ToolOutput::text(format!("{output}{gap}{said}")).with_data(data))
+}
+
+fn how_to_use(facts: &JobFacts) -> String {
+    let job = facts.name.clone().unwrap_or_else(|| facts.number.to_string());
+    format!("jobs(action=\"output\", job=\"{job}\") shows what it prints; later commands reach its ports on 127.0.0.1")
+}
+
+async fn until_its_end(number: u64, cx: &RunContext<'_>) {
+    let jobs = cx.jobs();
+    while let Ok(facts) = facts_of(number, cx) {
+        if facts.end.is_some() {
+            return;
+        }
+        jobs.news(number, facts.printed).await;
+    }
+}

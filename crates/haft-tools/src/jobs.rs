@@ -1,0 +1,299 @@
+//! The commands that a session keeps running: lists them, shows what they print, waits for them, ends them.
+//!
+//! Not here: starting one (`bash`), keeping it (`haft-runtime`).
+
+use std::time::Duration;
+
+use haft_contract::job::{JobFacts, JobOutput};
+use haft_contract::path::one_line;
+use haft_contract::prelude::*;
+use haft_contract::shape::{Given, Meaning, MeantArguments, Shape, whole};
+use haft_contract::signals::{signal_number, signal_words};
+use serde_json::{Value, json};
+
+/// How long "wait" waits when the call does not say.
+const USUAL_WAIT: Duration = Duration::from_secs(30);
+/// How often a port is looked at.
+const LOOK_AT_PORT: Duration = Duration::from_millis(50);
+/// Longest command in a list, in characters.
+const LONGEST_LINE: usize = 200;
+
+/// What models call the actions.
+const ACTIONS: &[(&str, &str)] = &[
+    ("\"read\"", "\"output\""),
+    ("\"logs\"", "\"output\""),
+    ("\"log\"", "\"output\""),
+    ("\"kill\"", "\"stop\""),
+    ("\"status\"", "\"list\""),
+];
+
+/// Manages the jobs of the session.
+pub struct Jobs;
+
+/// The arguments of `jobs`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// Default "list".
+    action: Option<Action>,
+    /// Name or number.
+    job: Option<String>,
+    /// To wait for.
+    line: Option<String>,
+    /// To wait for.
+    #[schemars(range(min = 1))]
+    port: Option<u16>,
+    /// Seconds, default 30.
+    timeout: Option<f64>,
+    /// Default TERM.
+    signal: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+enum Action {
+    List,
+    Output,
+    Wait,
+    Signal,
+    Stop,
+}
+
+impl Tool for Jobs {
+    const NAME: &'static str = "jobs";
+    const DOES: AtMost = AtMost::Changes;
+    const ALIASES: &'static [(&'static str, &'static [&'static str])] =
+        &[("job", &["name", "id", "number", "task_id", "bash_id", "shell_id"]), ("line", &["pattern", "text"])];
+    const SHAPES: &'static [Shape] =
+        &[Shape::new("action", Meaning::Words("action", ACTIONS)), Shape::new("job", Meaning::Code(number))];
+    const TIMES: &'static [(&'static str, &'static str)] = &[("timeout", "timeout_ms")];
+    type Args = Args;
+    type Draft = ();
+
+    fn manual(&self) -> Manual {
+        Manual::read(include_str!("jobs.md"))
+    }
+
+    async fn plan(&self, _args: &Args, _cx: &PlanContext<'_>) -> Result<(Plan, ()), ToolError> {
+        // What a job may do was decided about when it was started.
+        Ok((Plan::new([Effect::Session(StateKey("jobs".to_owned()))]), ()))
+    }
+
+    async fn run(&self, args: Args, (): (), cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
+        match args.action.unwrap_or(Action::List) {
+            Action::List => Ok(listed(cx)),
+            Action::Output => Ok(printed(&chosen(args.job.as_deref(), cx)?, Vec::new(), cx)),
+            Action::Wait => wait(args, cx).await,
+            Action::Signal => signal(&args, cx),
+            Action::Stop => {
+                let job = chosen(args.job.as_deref(), cx)?;
+                cx.jobs().stop(job.number).await;
+                Ok(printed(&job, Vec::new(), cx))
+            }
+        }
+    }
+}
+
+/// Returns what is known of a job.
+pub(crate) fn facts_of(number: u64, cx: &RunContext<'_>) -> Result<JobFacts, ToolError> {
+    let found = cx.jobs().all().into_iter().find(|job| job.number == number);
+    found.ok_or_else(|| ToolError::of(ErrorKind::Bug, "The session has lost a job."))
+}
+
+/// Returns a job as data.
+pub(crate) fn job_data(job: &JobFacts) -> Value {
+    let mut data = json!({
+        "number": job.number,
+        "name": job.name,
+        "command": job.line,
+        "running": job.end.is_none(),
+        "duration_ms": u64::try_from(job.took.as_millis()).unwrap_or(u64::MAX),
+    });
+    if let Some(end) = &job.end {
+        data["exit_code"] = end.how.exit_code().into();
+        data["change_set"] = end.change_set.map(|number| number.0).into();
+        data["ended"] = end.words(job.took).into();
+    }
+    data
+}
+
+/// Reads the number of a job as its name.
+fn number(value: &Value, _: &Given<'_>) -> Option<MeantArguments> {
+    whole(value).map(|number| vec![("job", json!(number.to_string()))])
+}
+
+/// Finds the job that is meant.
+fn chosen(given: Option<&str>, cx: &RunContext<'_>) -> Result<JobFacts, ToolError> {
+    let jobs = cx.jobs().all();
+    let running = || jobs.iter().filter(|job| job.end.is_none());
+    let found = match given.map(str::trim) {
+        // Of several of one name the newest is meant.
+        Some(given) => jobs.iter().rfind(|job| job.name.as_deref() == Some(given) || job.number.to_string() == given),
+        None if jobs.len() == 1 => jobs.first(),
+        None if running().count() == 1 => running().next(),
+        None => None,
+    };
+    found.cloned().ok_or_else(|| {
+        let names: Vec<String> = jobs.iter().map(JobFacts::title).collect();
+        let what = match (given, names.is_empty()) {
+            (_, true) => "The session has no jobs.".to_owned(),
+            (Some(given), false) => format!("There is no job \"{}\".", one_line(given)),
+            (None, false) => "\"job\" is missing, and there are several jobs.".to_owned(),
+        };
+        let next = match names.is_empty() {
+            true => "start one: bash(command=…, background=true)".to_owned(),
+            false => format!("name one of these: {}", names.join(", ")),
+        };
+        ToolError::new(ErrorKind::BadArguments, what, Next::FixArguments(next))
+    })
+}
+
+fn listed(cx: &RunContext<'_>) -> ToolOutput {
+    let jobs = cx.jobs().all();
+    let mut text: String = jobs.iter().map(|job| format!("{}: {}\n", state(job), shortened(&job.line))).collect();
+    if jobs.is_empty() {
+        text.push_str("The session has no jobs.\n");
+    }
+    // Now the model knows how they ended.
+    jobs.iter().filter(|job| job.end.is_some()).for_each(|job| cx.jobs().note_told(job.number));
+    let data: Vec<Value> = jobs.iter().map(job_data).collect();
+    ToolOutput::text(text).with_data(json!({ "jobs": data }))
+}
+
+fn state(job: &JobFacts) -> String {
+    let seconds = (job.took.as_secs_f64() * 10.0).round() / 10.0;
+    match &job.end {
+        None => format!("{} has run for {seconds} s", job.title()),
+        Some(end) => format!("{} {}", job.title(), end.words(job.took)),
+    }
+}
+
+fn shortened(line: &str) -> String {
+    let line = one_line(line);
+    match line.char_indices().nth(LONGEST_LINE) {
+        None => line.into_owned(),
+        Some((end, _)) => format!("{} […", &line[..end]),
+    }
+}
+
+/// Shows what a job has printed since the last time, and how it stands.
+fn printed(job: &JobFacts, notes: Vec<String>, cx: &RunContext<'_>) -> ToolOutput {
+    let jobs = cx.jobs();
+    let job = facts_of(job.number, cx).unwrap_or_else(|_| job.clone());
+    let none = || JobOutput { text: String::new(), left_out: 0, position: job.read };
+    let output = jobs.output(job.number, job.read, cx.limits().result_whole / 2).unwrap_or_else(none);
+    jobs.note_read(job.number, output.position);
+    if job.end.is_some() {
+        jobs.note_told(job.number);
+    }
+    let mut notes: Vec<String> = notes.into_iter().chain([state(&job)]).collect();
+    if output.left_out > 0 {
+        notes.insert(0, format!("{} earlier bytes are not shown", output.left_out));
+    }
+    let shown = if output.text.is_empty() { "(nothing new)\n" } else { &output.text };
+    let said: String = notes.iter().map(|note| format!("[{note}]\n")).collect();
+    let gap = if shown.ends_with('\n') { "" } else { "\n" };
+    let data = json!({ "job": job_data(&job), "output": output.text, "notes": notes });
+    ToolOutput::text(format!("{shown}{gap}{said}")).with_data(data)
+}
+
+async fn wait(args: Args, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
+    let most = cx.limits().command_time_within_call();
+    let asked = args.timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let time = asked.unwrap_or(USUAL_WAIT).min(most);
+    let job = match (&args.job, args.port) {
+        // A port may be that of any job.
+        (None, Some(_)) => chosen(None, cx).ok(),
+        (given, _) => Some(chosen(given.as_deref(), cx)?),
+    };
+    let waiting = async {
+        match (&args.line, args.port) {
+            (Some(line), _) => until_line(job.as_ref(), line, cx).await,
+            (None, Some(port)) => until_port(job.as_ref(), port, cx).await,
+            (None, None) => until_end(job.as_ref(), cx).await,
+        }
+    };
+    let came = tokio::select! {
+        came = tokio::time::timeout(time, waiting) => came,
+        () = cx.stopped() => return Err(ToolError::of(ErrorKind::Cancelled, "The call was stopped.")),
+    };
+    let note = match came {
+        Ok(came) => came?,
+        Err(_) => format!("not within {} s: {}", time.as_secs_f64(), awaited(&args)),
+    };
+    Ok(match job {
+        Some(job) => printed(&job, vec![note], cx),
+        None => ToolOutput::text(format!("[{note}]\n")),
+    })
+}
+
+fn awaited(args: &Args) -> String {
+    match (&args.line, args.port) {
+        (Some(line), _) => format!("no new line holds \"{}\"", one_line(line)),
+        (None, Some(port)) => format!("no program listens on port {port}"),
+        (None, None) => "the job still runs".to_owned(),
+    }
+}
+
+/// Waits until a line that the model has not read holds a text, or the job has ended.
+async fn until_line(job: Option<&JobFacts>, line: &str, cx: &RunContext<'_>) -> Result<String, ToolError> {
+    let Some(job) = job else { return Ok(String::new()) };
+    loop {
+        let now = facts_of(job.number, cx)?;
+        let output = cx.jobs().output(job.number, now.read, usize::MAX);
+        if output.is_some_and(|output| output.text.contains(line)) {
+            return Ok(format!("a line holds \"{}\"", one_line(line)));
+        }
+        if now.end.is_some() {
+            return Ok(format!("it ended without a line that holds \"{}\"", one_line(line)));
+        }
+        cx.jobs().news(job.number, now.printed).await;
+    }
+}
+
+async fn until_port(job: Option<&JobFacts>, port: u16, cx: &RunContext<'_>) -> Result<String, ToolError> {
+    loop {
+        match cx.is_listening(port) {
+            Some(true) => return Ok(format!("a program listens on port {port}")),
+            Some(false) => {}
+            None => {
+                let what = "haft cannot see which ports programs listen on here.";
+                let next = "wait for a line that the program prints instead: \"line\"";
+                return Err(ToolError::new(ErrorKind::Unavailable, what, Next::FixArguments(next.into())));
+            }
+        }
+        if let Some(job) = job
+            && facts_of(job.number, cx)?.end.is_some()
+        {
+            return Ok(format!("it ended, and no program listens on port {port}"));
+        }
+        tokio::time::sleep(LOOK_AT_PORT).await;
+    }
+}
+
+async fn until_end(job: Option<&JobFacts>, cx: &RunContext<'_>) -> Result<String, ToolError> {
+    let Some(job) = job else { return Ok(String::new()) };
+    loop {
+        let now = facts_of(job.number, cx)?;
+        if now.end.is_some() {
+            return Ok("it has ended".to_owned());
+        }
+        cx.jobs().news(job.number, now.printed).await;
+    }
+}
+
+fn signal(args: &Args, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
+    let job = chosen(args.job.as_deref(), cx)?;
+    let given = args.signal.as_deref().unwrap_or("TERM");
+    let Some(number) = signal_number(given) else {
+        let what = format!("\"{}\" is no signal. Nothing was sent.", one_line(given));
+        let next = "name one such as \"INT\", \"HUP\", \"USR1\" or \"TERM\"";
+        return Err(ToolError::new(ErrorKind::BadArguments, what, Next::FixArguments(next.into())));
+    };
+    let note = match cx.jobs().signal(job.number, number) {
+        true => format!("{} was sent to all its processes", signal_words(number)),
+        false => "it had ended before; no signal was sent".to_owned(),
+    };
+    Ok(printed(&job, vec![note], cx))
+}
