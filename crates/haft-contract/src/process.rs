@@ -189,6 +189,8 @@ pub struct Ended {
     pub left_behind: usize,
     /// What else is worth knowing: denials explained, limits that could not be set; a sentence each.
     pub notes: Vec<String>,
+    /// Hosts that it asked for and may not reach.
+    pub refused_hosts: Vec<String>,
 }
 
 /// In which way a command ended.

@@ -31,6 +31,9 @@ pub enum Meaning {
     /// MeantArguments that code makes of a text that names nothing in the workspace: of a glob, from the root of the workspace,
     /// or of the list that was written as text.
     Glob(Convert),
+    /// MeantArguments that code makes of a path that names nothing, but does without the lines behind it: `["a.rs", 10, 20]`
+    /// for `a.rs:10-20`. The last line is missing where one is named.
+    Lines(Convert),
     /// The whole text of a call that is no JSON, where it looks like this argument.
     Raw(fn(&str) -> bool),
     /// Nothing in this call: what to do instead, for the model.

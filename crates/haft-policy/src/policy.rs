@@ -87,6 +87,10 @@ impl Situation<'_> {
         let path = target.place().path();
         match (Zone::of(target), sort) {
             (Zone::Temporary, EffectSort::CommandChangesTemporary) => temporary_folder_of(path),
+            // What has a secret's name there was made by the session.
+            (Zone::Secret, EffectSort::CommandRevealsSecret | EffectSort::CommandChangesOutside) => {
+                temporary_folder_of(path).filter(|_| !target.is_inside())
+            }
             (Zone::Elsewhere, EffectSort::CommandReadsElsewhere | EffectSort::CommandChangesOutside) => {
                 let below = path.strip_prefix("~").or_else(|_| path.strip_prefix(home)).ok()?;
                 let is_known = !below.to_string_lossy().contains('*');

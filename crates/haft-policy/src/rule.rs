@@ -365,6 +365,8 @@ fn of_command(name: &str, sort: EffectSort, decision: Decision, instead: &str) -
     }
 }
 
+const SECRET_BY_NAME: &str = "It would {}, which is a secret by its name.";
+
 fn of_commands() -> Vec<Rule> {
     use Decision::{Allow, Ask, Deny};
     let rule = of_command;
@@ -380,19 +382,26 @@ fn of_commands() -> Vec<Rule> {
             "ask the user to copy it into the workspace",
         ),
         rule("commands that read the unknown", EffectSort::CommandReadsUnknown, Ask, "name the files"),
-        rule(
-            "secrets in commands",
-            EffectSort::CommandRevealsSecret,
-            Deny,
-            "do without the secret, or ask the user for the one thing you need",
-        ),
+        Rule {
+            reason: SECRET_BY_NAME.to_owned(),
+            ..rule(
+                "secrets in commands",
+                EffectSort::CommandRevealsSecret,
+                Deny,
+                "do without the secret, or ask the user for the one thing you need; an example without secrets can have a \
+                 name such as example.env",
+            )
+        },
         rule("commands that create", EffectSort::CommandCreatesInside, Allow, ""),
         rule("commands that change", EffectSort::CommandChangesInside, Ask, ask),
         rule("commands that remove", EffectSort::CommandRemovesInside, Ask, ask),
         rule("the workspace itself", EffectSort::CommandRemovesWorkspace, Deny, "name the files and folders to remove"),
         rule("commands that change the unknown", EffectSort::CommandChangesUnknown, Ask, "name the files"),
         rule("temporary files", EffectSort::CommandChangesTemporary, Ask, ask),
-        rule("secrets changed by commands", EffectSort::CommandChangesSecret, Ask, ask),
+        Rule {
+            reason: SECRET_BY_NAME.to_owned(),
+            ..rule("secrets changed by commands", EffectSort::CommandChangesSecret, Ask, ask)
+        },
         rule(
             "protected names in commands",
             EffectSort::CommandChangesProtected,
@@ -440,7 +449,7 @@ fn of_tools() -> Vec<Rule> {
             outside,
         ),
         rule("changes", EffectSort::ChangeInside, Ask, "It would {}.", ask),
-        dangerous("secret files", EffectSort::ReadSecret, "It would {}, which is a secret by its name."),
+        dangerous("secret files", EffectSort::ReadSecret, SECRET_BY_NAME),
         dangerous("protected names", EffectSort::ChangeGuarded, "It would {}."),
         dangerous("weak sandbox", EffectSort::Expose, "It would {}."),
         rule("commands", EffectSort::Run, Ask, "It would {}.", ask),

@@ -1,6 +1,7 @@
 //! What a result says of the hosts that a command reached or was refused.
 
 use haft_contract::connection::{HostOutcome, ReachedHost};
+use haft_contract::process::HowEnded;
 
 /// Most hosts in one line.
 const MOST_NAMED: usize = 6;
@@ -8,7 +9,7 @@ const MOST_NAMED: usize = 6;
 const USUAL: [u16; 3] = [0, 80, 443];
 
 /// Says what was reached in one line, and what was not in a line each.
-pub(crate) fn notes(hosts: &[ReachedHost]) -> Vec<String> {
+pub(crate) fn notes(hosts: &[ReachedHost], how: HowEnded) -> Vec<String> {
     let reached: Vec<&ReachedHost> = hosts.iter().filter(|host| host.outcome == HostOutcome::Reached).collect();
     let mut notes = Vec::new();
     if !reached.is_empty() {
@@ -26,6 +27,8 @@ pub(crate) fn notes(hosts: &[ReachedHost]) -> Vec<String> {
             Some(format!("{} was allowed after the program had given up: run it again", named(host)))
         }
         HostOutcome::Reached => None,
+        // A command that succeeded did not need it.
+        HostOutcome::Failed(_) if how == HowEnded::Exited(0) => None,
         // Some reasons name the host themselves.
         HostOutcome::Refused(why) | HostOutcome::Failed(why) if why.starts_with(&host.host) => {
             Some(why.trim_end_matches('.').to_owned())
@@ -35,6 +38,12 @@ pub(crate) fn notes(hosts: &[ReachedHost]) -> Vec<String> {
     });
     notes.extend(others.take(MOST_NAMED).map(|words| format!("{words}.")));
     notes
+}
+
+/// Returns the hosts that were refused.
+pub(crate) fn refused(hosts: &[ReachedHost]) -> Vec<String> {
+    let refused = hosts.iter().filter(|host| matches!(host.outcome, HostOutcome::Refused(_)));
+    refused.map(|host| host.host.clone()).collect()
 }
 
 fn named(host: &ReachedHost) -> String {
@@ -68,13 +77,13 @@ mod tests {
             host("d.example", 22, HostOutcome::Failed("it does not exist".into())),
         ];
         assert_eq!(
-            notes(&hosts),
+            notes(&hosts, HowEnded::Exited(1)),
             [
                 "network: a.example, b.example:5432; 1.0 kB sent, 3.0 MB received",
                 "c.example was refused: No rule allows it.",
                 "d.example:22 was not reached: it does not exist.",
             ]
         );
-        assert_eq!(notes(&[]), [""; 0]);
+        assert_eq!(notes(&[], HowEnded::Exited(0)), [""; 0]);
     }
 }

@@ -377,10 +377,12 @@ impl Processes for Sandbox {
             }
             let scene = Scene { settings: &self.settings, command, ground, level, network };
             let mut notes = finish.notes.clone();
+            let mut refused_hosts = Vec::new();
             if let Some(uses) = uses {
                 let reached = uses.reached();
                 permit.receipts().note_reached(&reached);
-                notes.extend(reached_hosts::notes(&reached));
+                notes.extend(reached_hosts::notes(&reached, finish.how));
+                refused_hosts = reached_hosts::refused(&reached);
             }
             // Who got there does not need to be told that there was a way.
             if network == Network::On && self.settings.network == Network::Off && finish.how != HowEnded::Exited(0) {
@@ -390,7 +392,7 @@ impl Processes for Sandbox {
             notes.extend(self.left_in_home(ground));
             notes.extend(self.caches_only_read());
             let Finish { how, took, left_behind, .. } = finish;
-            Ok(Ended { how, took, level, left_behind, notes })
+            Ok(Ended { how, took, level, left_behind, notes, refused_hosts })
         })
     }
 

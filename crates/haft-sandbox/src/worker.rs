@@ -131,10 +131,16 @@ impl Served {
                 self.notes.push("Processes of the worker do not end although they were killed.".into());
             }
             let (took, level, notes) = (self.began.elapsed(), self.terms.level, std::mem::take(&mut self.notes));
-            self.ended = Some(Ended { how, took, level, left_behind: 0, notes });
+            self.ended = Some(Ended { how, took, level, left_behind: 0, notes, refused_hosts: Vec::new() });
         }
-        let gone =
-            || Ended { how, took: self.began.elapsed(), level: self.terms.level, left_behind: 0, notes: Vec::new() };
+        let gone = || Ended {
+            how,
+            took: self.began.elapsed(),
+            level: self.terms.level,
+            left_behind: 0,
+            notes: Vec::new(),
+            refused_hosts: Vec::new(),
+        };
         self.ended.clone().unwrap_or_else(gone)
     }
 

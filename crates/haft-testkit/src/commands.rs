@@ -39,7 +39,14 @@ impl Default for ScriptedCommand {
         let how = HowEnded::Exited(0);
         Self {
             pieces: Vec::new(),
-            ended: Ended { how, took, level: Level::Full, left_behind: 0, notes: Vec::new() },
+            ended: Ended {
+                how,
+                took,
+                level: Level::Full,
+                left_behind: 0,
+                notes: Vec::new(),
+                refused_hosts: Vec::new(),
+            },
             settled: Settled::default(),
             uncovered: None,
             is_known_uncovered: false,

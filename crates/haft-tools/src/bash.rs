@@ -159,9 +159,14 @@ fn ended(ran: Ran, report: Report<'_>, limit: std::time::Duration) -> Result<Too
         HowEnded::TimedOut => {
             let seconds = limit.as_secs_f64();
             let what = format!("The command was stopped after {seconds} s, with everything that it had started.");
-            let next = "do less in one call, give it more time with \"timeout\", or let it run on with \
-                        \"background\": true";
-            ToolError::new(ErrorKind::TimedOut, what, Next::FixArguments(next.into()))
+            let next = match &ran.ended.refused_hosts[..] {
+                [] => "do less in one call, give it more time with \"timeout\", or let it run on with \
+                       \"background\": true"
+                    .to_owned(),
+                // More time does not help a program that tries a refused host again and again.
+                hosts => format!("do without {}, or ask the user to allow it", hosts.join(", ")),
+            };
+            ToolError::new(ErrorKind::TimedOut, what, Next::FixArguments(next))
         }
         HowEnded::Stopped => ToolError::of(ErrorKind::Cancelled, "The command was stopped."),
     };

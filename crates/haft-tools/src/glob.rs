@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::left_out::{SET_IGNORED, Ways, only_ignored, words};
 use crate::paged::Paged;
-use crate::shapes::{EXPLANATION, FOLDER_NAMES, NOT_BELOW, RECURSIVE, only_path, texts};
+use crate::shapes::{DESCRIPTION, EXPLANATION, FOLDER_NAMES, NOT_BELOW, RECURSIVE, only_path, texts};
 
 const WAYS: Ways = Ways { ignored: SET_IGNORED, hidden: "a pattern with the dot finds them: \".*\", \".github/**\"" };
 
@@ -87,6 +87,7 @@ impl Tool for Glob {
         ),
         RECURSIVE,
         NOT_BELOW,
+        DESCRIPTION,
         EXPLANATION,
     ];
     const OTHER_NAMES: &'static [&'static str] =

@@ -63,8 +63,10 @@ enum Action {
 impl Tool for Jobs {
     const NAME: &'static str = "jobs";
     const DOES: AtMost = AtMost::Changes;
-    const ALIASES: &'static [(&'static str, &'static [&'static str])] =
-        &[("job", &["name", "id", "number", "task_id", "bash_id", "shell_id"]), ("line", &["pattern", "text"])];
+    const ALIASES: &'static [(&'static str, &'static [&'static str])] = &[
+        ("job", &["name", "id", "number", "job_id", "task_id", "bash_id", "shell_id", "process_id"]),
+        ("line", &["pattern", "text"]),
+    ];
     const SHAPES: &'static [Shape] =
         &[Shape::new("action", Meaning::Words("action", ACTIONS)), Shape::new("job", Meaning::Code(number))];
     const TIMES: &'static [(&'static str, &'static str)] = &[("timeout", "timeout_ms")];

@@ -10,7 +10,7 @@ use haft_contract::shape::{Given, Meaning, MeantArguments, Shape, folder_and_glo
 use serde_json::{Value, json};
 
 use crate::left_out::{SET_IGNORED, Ways, only_ignored, words};
-use crate::shapes::{EXPLANATION, FOLDER_NAMES, only_path};
+use crate::shapes::{DESCRIPTION, EXPLANATION, FOLDER_NAMES, only_path};
 
 const WAYS: Ways = Ways { ignored: SET_IGNORED, hidden: "set \"hidden\" to true to see them" };
 
@@ -62,6 +62,7 @@ impl Tool for ListDir {
         Shape::new("path", Meaning::Glob(all_of_folder)),
         Shape::new("recursive", Meaning::Words("depth", &[("true", "20"), ("false", "1")])),
         Shape::new("-a", Meaning::Words("hidden", &[("true", "true"), ("false", "false")])),
+        DESCRIPTION,
         EXPLANATION,
     ];
     const OTHER_NAMES: &'static [&'static str] = &["ls", "list_directory", "list_files", "list_folder"];

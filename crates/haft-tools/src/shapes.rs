@@ -10,6 +10,8 @@ pub(crate) const FOLDER_NAMES: &[&str] = &["directory", "dir", "folder", "dir_pa
 
 /// Words about the call, which other agents ask their models for.
 pub(crate) const EXPLANATION: Shape = Shape::new("explanation", Meaning::Anyway(&[]));
+/// The same by another name.
+pub(crate) const DESCRIPTION: Shape = Shape::new("description", Meaning::Anyway(&[]));
 /// The encoding that is found anyway.
 pub(crate) const ENCODING: Shape = Shape::new("encoding", Meaning::Anyway(&["\"utf-8\"", "\"utf8\""]));
 /// Folders below are looked at anyway.

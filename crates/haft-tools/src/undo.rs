@@ -42,7 +42,7 @@ pub struct Undo;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// Default "list".
+    /// Default "list", with change_set or file "preview".
     action: Option<Action>,
     /// Default: your newest.
     change_set: Option<u64>,
@@ -94,7 +94,8 @@ impl Tool for Undo {
     async fn plan(&self, args: &Args, cx: &PlanContext<'_>) -> Result<(Plan, Draft), ToolError> {
         // Calls before this one in the same turn finish first, and then it is planned again.
         let change_sets = Effect::Session(StateKey::change_sets());
-        let action = args.action.unwrap_or(Action::List);
+        let names_something = args.change_set.is_some() || args.file.is_some();
+        let action = args.action.unwrap_or(if names_something { Action::Preview } else { Action::List });
         if action == Action::List {
             return Ok((Plan::new([change_sets]), Draft::List(cx.past_changes()?)));
         }
@@ -124,6 +125,7 @@ impl Tool for Undo {
                     text += "What it had changed, which undo reverts:\n";
                 }
                 reversed.did.iter().for_each(|file| push_hunks(&mut text, file));
+                text += "Nothing is undone yet: \"action\": \"take_back\" undoes it.\n";
                 ToolOutput::text(text).with_data(data(&reversed))
             }
             Draft::TakeBack(request) => {

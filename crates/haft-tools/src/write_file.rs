@@ -20,7 +20,7 @@ use crate::change::{
     not_read, stale, told, unencodable,
 };
 use crate::hidden_values::{HiddenValues, unclear};
-use crate::shapes::{ENCODING, EXPLANATION, FILE_NAMES, only_path};
+use crate::shapes::{DESCRIPTION, ENCODING, EXPLANATION, FILE_NAMES, only_path};
 use line_ends::with_line_ends_of;
 
 /// How a caller replaces a file that it has not read.
@@ -88,6 +88,7 @@ impl Tool for WriteFile {
         Shape::new("append", Meaning::Anyway(&["false"])),
         Shape::new("append", Meaning::Instead(APPEND)),
         ENCODING,
+        DESCRIPTION,
         EXPLANATION,
     ];
     const OTHER_NAMES: &'static [&'static str] = &[

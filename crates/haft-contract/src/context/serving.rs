@@ -65,7 +65,7 @@ impl RunContext<'_> {
         let (ended, worker) = match worker.leave().await {
             Ok(left_behind) => {
                 let (how, took) = (HowEnded::Exited(0), began.elapsed());
-                (Ended { how, took, level, left_behind, notes: Vec::new() }, Some(worker))
+                (Ended { how, took, level, left_behind, notes: Vec::new(), refused_hosts: Vec::new() }, Some(worker))
             }
             // Its answer was there; that it ended behind it costs nothing but the worker.
             Err(ended) => (Ended { how: HowEnded::Exited(0), ..ended }, None),

@@ -32,7 +32,7 @@ pub fn read_shapes(value: Value, shapes: Shapes) -> Reading {
                 convert(&container, &Given(&entries))
             }),
             Meaning::Anyway(values) => asks_for_nothing(&given, values).then(Vec::new),
-            Meaning::Glob(_) | Meaning::Raw(_) | Meaning::Instead(_) | Meaning::Without(_) => None,
+            Meaning::Glob(_) | Meaning::Lines(_) | Meaning::Raw(_) | Meaning::Instead(_) | Meaning::Without(_) => None,
         };
         let meant = meant
             .filter(|meant| !meant.iter().all(|(name, value)| *name == key && *value == given) || meant.is_empty());
@@ -64,11 +64,41 @@ pub(crate) fn set(entries: &mut Map<String, Value>, key: &str, meant: MeantArgum
     }
     let told = match (set.len(), set.get(key)) {
         (0, _) => "left out, it changes nothing".to_owned(),
+        // Long values are cut, and look the same.
+        (1, Some(value)) if shown(value) == shown(&written) => {
+            entries.extend(set.clone());
+            return Some(difference(&key_path("$", key), &written, value));
+        }
         (1, Some(value)) => format!("→ {}", shown(value)),
         _ => format!("→ {}", shown(&Value::Object(set.clone()))),
     };
     entries.extend(set);
     Some(format!("{}: {} {told}", key_path("$", key), shown(&written)))
+}
+
+/// Tells the first place at which two values differ.
+fn difference(path: &str, written: &Value, meant: &Value) -> String {
+    match (written, meant) {
+        (Value::Object(written), Value::Object(meant)) => {
+            let only_in = |these: &Map<String, Value>, others: &Map<String, Value>| -> Map<String, Value> {
+                let others = |key: &String| others.contains_key(key);
+                these.iter().filter(|(key, _)| !others(key)).map(|(key, value)| (key.clone(), value.clone())).collect()
+            };
+            let (gone, new) = (only_in(written, meant), only_in(meant, written));
+            if !gone.is_empty() || !new.is_empty() {
+                return format!("{path}: {} → {}", shown(&Value::Object(gone)), shown(&Value::Object(new)));
+            }
+            let both = written.iter().filter_map(|(key, value)| Some((key, value, meant.get(key)?)));
+            let mut unlike = both.filter(|(_, value, meant)| value != meant);
+            unlike.next().map(|(key, value, meant)| difference(&key_path(path, key), value, meant)).unwrap_or_default()
+        }
+        (Value::Array(written), Value::Array(meant)) if written.len() == meant.len() => {
+            let mut unlike = written.iter().zip(meant).enumerate().filter(|(_, (written, meant))| written != meant);
+            let told = |(index, (written, meant))| difference(&format!("{path}[{index}]"), written, meant);
+            unlike.next().map(told).unwrap_or_default()
+        }
+        _ => format!("{path}: {} → {}", shown(written), shown(meant)),
+    }
 }
 
 /// What to do about an argument that a tool does not have.

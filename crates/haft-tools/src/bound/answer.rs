@@ -163,7 +163,14 @@ mod tests {
     use super::*;
 
     fn ended(how: HowEnded, log: &str) -> bool {
-        let ended = Ended { how, took: Duration::ZERO, level: Level::Full, left_behind: 0, notes: Vec::new() };
+        let ended = Ended {
+            how,
+            took: Duration::ZERO,
+            level: Level::Full,
+            left_behind: 0,
+            notes: Vec::new(),
+            refused_hosts: Vec::new(),
+        };
         let ran = Ran { ended, settled: Settled::default(), uncovered: None, how: Settle::Keep };
         ending("t", &ran, Duration::from_secs(1), log).expect("it is an error").about.is_defect
     }

@@ -184,7 +184,9 @@ mod tests {
 
         fn end(self: Box<Self>, how: HowEnded) -> BoxFuture<'static, Ended> {
             let (took, level) = (Duration::ZERO, Level::None);
-            Box::pin(async move { Ended { how, took, level, left_behind: 0, notes: Vec::new() } })
+            Box::pin(
+                async move { Ended { how, took, level, left_behind: 0, notes: Vec::new(), refused_hosts: Vec::new() } },
+            )
         }
     }
 

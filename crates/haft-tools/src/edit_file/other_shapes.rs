@@ -7,7 +7,7 @@ use haft_contract::shape::{Given, Meaning, MeantArguments, Shape};
 use serde_json::{Map, Value, json};
 
 use super::patch::{self, FileEdits};
-use crate::shapes::{EXPLANATION, FILE_NAMES, only_path, texts};
+use crate::shapes::{DESCRIPTION, EXPLANATION, FILE_NAMES, only_path, texts};
 
 const MORE_THAN_EDITS: &str = "edit_file replaces text that is there; for a new file call write_file({\"path\": …, \"content\": …}), to \
                                remove or rename one call bash, and else give \"path\" and \"edits\"";
@@ -25,12 +25,14 @@ pub(super) const SHAPES: &[Shape] = &[
     Shape::new("files", Meaning::Code(of_files)),
     Shape::new("replace_all", Meaning::Code(every_place)),
     Shape::new("instruction", Meaning::Anyway(&[])),
+    Shape::new("command", Meaning::Anyway(&["\"str_replace\"", "\"replace\"", "\"edit\"", "\"update\""])),
     Shape::new("patch", Meaning::Instead(MORE_THAN_EDITS)),
     Shape::new("input", Meaning::Instead(MORE_THAN_EDITS)),
     Shape::new("diff", Meaning::Instead(MORE_THAN_EDITS)),
     Shape::new("insert_line", Meaning::Instead(BY_LINE)),
     Shape::new("start_line", Meaning::Instead(BY_LINE)),
     Shape::new("end_line", Meaning::Instead(BY_LINE)),
+    DESCRIPTION,
     EXPLANATION,
 ];
 

@@ -3,7 +3,7 @@
 use haft_contract::shape::{Given, Meaning, MeantArguments, Shape, whole};
 use serde_json::{Value, json};
 
-use crate::shapes::{EXPLANATION, NOT_BELOW, RECURSIVE, only_path};
+use crate::shapes::{DESCRIPTION, EXPLANATION, NOT_BELOW, RECURSIVE, only_path};
 
 const YES: &str = "true";
 const NO: &str = "false";
@@ -52,6 +52,7 @@ pub(super) const SHAPES: &[Shape] = &[
     Shape::new("include", Meaning::Code(globs)),
     RECURSIVE,
     NOT_BELOW,
+    DESCRIPTION,
     EXPLANATION,
 ];
 

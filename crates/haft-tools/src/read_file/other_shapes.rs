@@ -3,12 +3,13 @@
 use haft_contract::shape::{Given, Meaning, MeantArguments, Shape, whole};
 use serde_json::{Value, json};
 
-use crate::shapes::{ENCODING, EXPLANATION, texts};
+use crate::shapes::{DESCRIPTION, ENCODING, EXPLANATION, texts};
 
 /// What models write instead of `path`, `paths`, `offset` and `limit`.
 pub(super) const SHAPES: &[Shape] = &[
     Shape::new("path", Meaning::Code(paths)),
     Shape::new("path", Meaning::Glob(globs)),
+    Shape::new("path", Meaning::Lines(part_of_file)),
     Shape::new("files", Meaning::Code(paths_in)),
     Shape::new("paths", Meaning::Code(paths_in)),
     Shape::new("view_range", Meaning::Code(range)),
@@ -29,6 +30,7 @@ pub(super) const SHAPES: &[Shape] = &[
     Shape::new("to_line", Meaning::Instead(PART)),
     Shape::new("last_line", Meaning::Instead(PART)),
     ENCODING,
+    DESCRIPTION,
     EXPLANATION,
 ];
 
@@ -62,6 +64,18 @@ fn globs(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {
         return paths(value, given);
     }
     Some(vec![("paths", json!([value])), ("path", Value::Null)])
+}
+
+/// Reads the path with the lines that stood behind it; from one line on, where only one is named.
+fn part_of_file(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {
+    if given.get("offset").is_some() || given.get("limit").is_some() {
+        return None;
+    }
+    let [path, lines @ ..] = &value.as_array()?[..] else { return None };
+    let first = whole(lines.first()?)?;
+    let mut meant = part(first, lines.get(1).map_or(Some(-1), whole)?)?;
+    meant.insert(0, ("path", path.clone()));
+    Some(meant)
 }
 
 /// Reads `[1, 50]`, `"1-50"` and `[10, -1]`.

@@ -54,6 +54,7 @@ async fn a_session_lists_previews_and_takes_back_its_own_changes() {
     - l11
     + eleven
       l12
+    Nothing is undone yet: "action": "take_back" undoes it.
     did: nothing
     ");
     snapshot!(scene.told("undo", json!({ "action": "take_back" })).await, @"

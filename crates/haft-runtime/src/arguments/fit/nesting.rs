@@ -1,7 +1,7 @@
 //! Moves keys that lie one level too high or too deep: `old_text` beside `edits` instead of inside it.
 //!
-//! Nothing is dropped or made up by it. A key goes deeper only where exactly one property takes all unknown keys and is
-//! complete with them; it goes up only where the object around requires it.
+//! Nothing is dropped or made up by it. A key goes deeper only where exactly one property is complete with the unknown keys
+//! that it takes; the others stay, and are reported. It goes up only where the object around requires it.
 
 use serde_json::{Map, Value};
 
@@ -54,7 +54,7 @@ impl<'s> Fitting<'_, 's> {
         entries.insert(place.name.to_owned(), inner);
     }
 
-    /// Returns the property as a place for all of these keys, when it is complete with them and is not right without.
+    /// Returns the property as a place for these keys, when it is complete with those that it has and not without.
     fn deeper(&self, name: &'s str, schema: &'s Value, unknown: &[String]) -> Option<Deeper<'s>> {
         let layers = self.outline.layers(schema);
         let is_closed = layers.iter().any(|layer| layer.get("additionalProperties") == Some(&Value::Bool(false)));
@@ -72,7 +72,7 @@ impl<'s> Fitting<'_, 's> {
             let exact = names.targets.iter().copied().find(|target| target == key);
             Some((key.clone(), exact.or_else(|| spellings.target(key))?))
         };
-        let moved: Vec<(String, &'s str)> = unknown.iter().map(target).collect::<Option<_>>()?;
+        let moved: Vec<(String, &'s str)> = unknown.iter().filter_map(target).collect();
         let is_given = |name: &Value| moved.iter().any(|(_, inside)| name == inside);
         let inside = self.outline.layers(inside);
         let mut required = inside.iter().flat_map(|layer| parts(layer, "required")).peekable();

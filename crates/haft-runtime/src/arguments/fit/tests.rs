@@ -99,7 +99,7 @@ fn a_key_the_schema_welcomes_is_not_renamed() {
 }
 
 #[test]
-fn keys_that_belong_one_level_deeper_go_there_when_one_place_takes_them_all() {
+fn keys_that_belong_one_level_deeper_go_there_when_one_place_is_complete_with_them() {
     let edit =
         closed(json!({"old_text": {"type": "string"}, "new_text": {"type": "string"}, "count": {"type": "integer"}}));
     let edit = with(edit, json!({"required": ["old_text", "new_text"]}));
@@ -118,11 +118,16 @@ fn keys_that_belong_one_level_deeper_go_there_when_one_place_takes_them_all() {
     for value in [
         json!({"path": "a", "old_text": "x"}),
         json!({"path": "a", "old_text": "x", "new_text": "y", "edits": []}),
-        json!({"path": "a", "old_text": "x", "new_text": "y", "other": 1}),
         json!({"path": "a", "count": 1}),
     ] {
         check(&schema, value.clone(), &value, &[]);
     }
+    check(
+        &schema,
+        json!({"path": "a", "old_text": "x", "new_text": "y", "other": 1}),
+        &json!({"path": "a", "other": 1, "edits": [{"old_text": "x", "new_text": "y"}]}),
+        &["$.old_text: read as \"edits[0].old_text\"", "$.new_text: read as \"edits[0].new_text\""],
+    );
     let place = json!({"type": "object", "properties": {"city": {"type": "string"}, "zip": {"type": "string"}}, "required": ["city"]});
     let one = json!({"type": "object", "properties": {"at": place, "n": {"type": "integer"}}, "required": ["at"]});
     let moved = ["$.city: read as \"at.city\"", "$.zip: read as \"at.zip\""];

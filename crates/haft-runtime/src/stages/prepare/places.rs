@@ -26,10 +26,13 @@ pub(super) fn placed(arguments: Value, spec: &Spec, look: &dyn Look) -> Reading 
     let Value::Object(mut fields) = arguments else { return Reading { value: arguments, repairs } };
     leave_out_unmeant(&mut fields, (spec, look), &mut repairs);
     for shape in spec.shapes.0 {
-        let Meaning::Glob(convert) = shape.meaning else { continue };
-        let Some(written) = fields.get(shape.written).and_then(|given| unnamed_glob(given.as_str()?, look)) else {
-            continue;
+        let Some(text) = fields.get(shape.written).and_then(Value::as_str) else { continue };
+        let (convert, written) = match shape.meaning {
+            Meaning::Glob(convert) => (convert, unnamed_glob(text, look)),
+            Meaning::Lines(convert) => (convert, path_with_lines(text, look)),
+            _ => continue,
         };
+        let Some(written) = written else { continue };
         let meant = convert(&written, &Given(&fields));
         repairs.extend(meant.and_then(|meant| set(&mut fields, shape.written, meant)));
     }
@@ -78,6 +81,24 @@ fn unnamed_glob(text: &str, look: &dyn Look) -> Option<Value> {
     }
     let inside = located(folder, look).map(|target| target.to_string()).or_else(|| meant_by(folder, look))?;
     Some(if inside == "." { glob.into() } else { format!("{inside}/{glob}").into() })
+}
+
+/// Takes the lines off a path that names nothing with them: `a.rs:10-20`, `a.rs:10:20`, `a.rs#L10-L20`.
+fn path_with_lines(text: &str, look: &dyn Look) -> Option<Value> {
+    if names_something(text, look) {
+        return None;
+    }
+    let digits = |text: &str| text.trim_start_matches('L').parse::<u32>().ok().filter(|line| *line > 0);
+    let candidates = text.match_indices([':', '#']).map(|(at, _)| (&text[..at], &text[at + 1..]));
+    let mut readings = candidates.filter_map(|(path, lines)| {
+        let (first, last) = match lines.split_once(['-', ':']) {
+            Some((first, last)) => (digits(first)?, Some(digits(last)?)),
+            None => (digits(lines)?, None),
+        };
+        names_something(path, look)
+            .then(|| Vec::from_iter([path.into(), first.into()].into_iter().chain(last.map(Value::from))))
+    });
+    readings.next().map(Value::from)
 }
 
 /// Changes the paths at one place of the arguments: `path`, `paths[]`, `files[].path`.
