@@ -193,6 +193,14 @@ pub fn may_hold_guarded(path: &Path) -> bool {
     any_matches(&PATTERNS.holders, &folded(path))
 }
 
+/// Returns whether a folder of this name gives the names in it their meaning: it is protected itself, or a hidden folder that
+/// holds protected or secret names.
+pub fn gives_meaning_to_names(folder: &Path) -> bool {
+    let is_hidden = folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+    protected(folder).is_some()
+        || is_hidden && (may_hold_guarded(folder) || any_matches(&PATTERNS.secret, &folded(folder)))
+}
+
 struct Patterns {
     protected: Vec<(&'static str, Pattern)>,
     secret: Vec<Pattern>,

@@ -10,7 +10,7 @@ use haft_contract::path::one_line;
 use haft_contract::process::Level;
 use haft_policy::decision::{Class, Decision};
 use haft_policy::rule::{EffectSort, Pattern, Rule};
-use haft_workspace::files::{Bounds, Workspace};
+use haft_workspace::files::{Bounds, Workspace, is_guarded_folder};
 use haft_workspace::project::{Held, named_by_code};
 use haft_workspace::replica::Replica;
 use haft_workspace::state::{WorkspaceState, real_path_of};
@@ -202,7 +202,14 @@ fn open_without(
     (left_out, settings): (Vec<PathBuf>, &Settings),
 ) -> anyhow::Result<Workspace> {
     let bounds = Bounds { added: options.added.clone(), left_out, home: Some(settings.surroundings.home.clone()) };
-    Workspace::open_within(folder, &bounds).with_context(|| {
+    let workspace = Workspace::open_within(folder, &bounds).with_context(|| {
         format!("the workspace {} (or a folder of --add-dir) cannot be opened; name a folder with -C", folder.display())
-    })
+    })?;
+    anyhow::ensure!(
+        !is_guarded_folder(workspace.path()),
+        "the workspace {} is a folder whose name protects the files in it: other programs run them, or they are secrets; name a \
+         folder above it with -C",
+        workspace.path().display()
+    );
+    Ok(workspace)
 }

@@ -6,6 +6,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use haft_contract::call::{CallId, Origin, RawArguments, ToolCall};
+use haft_contract::door::Breadth;
 use haft_contract::result::ToolResult;
 use haft_host::toolbox::Toolbox;
 use haft_runtime::session::Session;
@@ -133,8 +134,11 @@ async fn stopped(server: &Server, context: &RequestContext<RoleServer>) {
 }
 
 fn no_such_tool(toolbox: &Toolbox, name: &str) -> ErrorData {
+    let runtime = &toolbox.host().runtime;
+    runtime.redactor().also_hide_files(&runtime.doors().look.secrets(Breadth::Whole).changed);
+    let name = runtime.redactor().redact_known(name);
     let shown: String = name.chars().filter(|c| !c.is_control()).take(80).collect();
-    let next = match toolbox.host().runtime.catalog().nearest(name) {
+    let next = match toolbox.host().runtime.catalog().nearest(&name) {
         Some(near) => format!("call \"{near}\""),
         None => "call one that tools/list names".to_owned(),
     };

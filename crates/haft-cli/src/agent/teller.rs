@@ -146,6 +146,12 @@ impl<'a> Teller<'a> {
             if let Some(arguments) = record.get_mut("arguments") {
                 self.redactor.redact_value(arguments);
             }
+            // A model may call a tool by any name.
+            for key in ["tool", "id"] {
+                if let Some(name) = record.get_mut(key) {
+                    self.redactor.redact_known_value(name);
+                }
+            }
             self.print(&record);
         }
     }

@@ -4,6 +4,8 @@ use std::path::{Component, Path, PathBuf};
 
 use haft_config::environment::{current_folder, variable};
 
+use haft_workspace::files::is_guarded_folder;
+
 use super::event::Event;
 use super::form::Form;
 use crate::options::Options;
@@ -24,6 +26,9 @@ pub(super) fn workspace(options: &Options, event: &Event) -> Options {
         None => (project(event).unwrap_or_else(|| event.folder.clone()), &[][..]),
     };
     let added = options.added.iter().chain(others).cloned().collect();
+    // An agent may have gone into such a folder; what its names mean is seen from above.
+    let first =
+        first.ancestors().find(|folder| !is_guarded_folder(folder)).map_or_else(|| first.clone(), Path::to_owned);
     Options { folder: Some(first), added, ..options.clone() }
 }
 
