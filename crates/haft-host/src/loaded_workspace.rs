@@ -50,6 +50,12 @@ impl LoadedWorkspace {
             settings.network.allow_all();
         }
         let workspace = open_workspace(options, options.folder(), &settings)?;
+        anyhow::ensure!(
+            !is_guarded_folder(workspace.path()),
+            "the workspace {} is a folder whose name protects the files in it: other programs run them, or they are secrets; name a \
+             folder above it with -C",
+            workspace.path().display()
+        );
         let files = project_files::load(options, &settings, workspace.path(), on_untrusted)?;
         // Who is told, and not asked, is a program that stays.
         let reload =
@@ -202,14 +208,7 @@ fn open_without(
     (left_out, settings): (Vec<PathBuf>, &Settings),
 ) -> anyhow::Result<Workspace> {
     let bounds = Bounds { added: options.added.clone(), left_out, home: Some(settings.surroundings.home.clone()) };
-    let workspace = Workspace::open_within(folder, &bounds).with_context(|| {
+    Workspace::open_within(folder, &bounds).with_context(|| {
         format!("the workspace {} (or a folder of --add-dir) cannot be opened; name a folder with -C", folder.display())
-    })?;
-    anyhow::ensure!(
-        !is_guarded_folder(workspace.path()),
-        "the workspace {} is a folder whose name protects the files in it: other programs run them, or they are secrets; name a \
-         folder above it with -C",
-        workspace.path().display()
-    );
-    Ok(workspace)
+    })
 }

@@ -8,7 +8,7 @@
 
 mod listing;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -19,7 +19,7 @@ use haft_contract::call::CallId;
 use haft_contract::context::{RunContext, Unheard};
 use haft_contract::door::{Errand, GitStore, Purpose, SecretFile};
 use haft_contract::effect::{CommandLine, Effect};
-use haft_contract::path::{Extent, Place, Target};
+use haft_contract::path::{Extent, Place, Target, one_line};
 use haft_contract::process::{Command, HowEnded, Stream};
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +39,8 @@ const MOST_REPOSITORIES: usize = 16;
 const MOST_TIPS: usize = 5_000;
 /// Most tags on trees that are read.
 const MOST_TREES: usize = 50;
+/// Most protected names in one line.
+const MOST_NAMED: usize = 5;
 /// How long the names are remembered.
 const KNOWN_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// What keeps git from running anything of the repository, and from fetching what it lacks.
@@ -101,6 +103,9 @@ struct Remembered {
     is_whole: bool,
     /// What each index looked like, and the secret files in it.
     staged: BTreeMap<PathBuf, (String, Vec<Version>)>,
+    /// The protected names that the newest commits add or change; nothing that is remembered.
+    #[serde(skip)]
+    protected: BTreeSet<String>,
 }
 
 impl GitHistory {
@@ -118,10 +123,14 @@ impl GitHistory {
     }
 
     async fn learn_one(&self, cx: &CallContext<'_>, store: &GitStore) -> Result<(), String> {
+        let was_known = self.is_known(store);
         if !self.is_new(store) {
             return Ok(());
         }
         let known = history(cx, store).await?;
+        if was_known && !known.protected.is_empty() {
+            cx.note(|notes| notes.warnings.push(protected_words(&known.protected)));
+        }
         if !known.is_whole {
             self.tell(cx, &format!("there are more than {MOST_VERSIONS}, or listing them takes too long"));
         }
@@ -139,6 +148,10 @@ impl GitHistory {
             }
         }
         Ok(())
+    }
+
+    fn is_known(&self, store: &GitStore) -> bool {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).states.contains_key(&store.git_dir)
     }
 
     fn is_new(&self, store: &GitStore) -> bool {
@@ -159,6 +172,17 @@ impl GitHistory {
             cx.note(|notes| notes.warnings.push(words));
         }
     }
+}
+
+fn protected_words(names: &BTreeSet<String>) -> String {
+    let named = names.iter().take(MOST_NAMED).map(|name| one_line(name).into_owned()).collect::<Vec<_>>().join(", ");
+    let more = match names.len().saturating_sub(MOST_NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!(
+        "New commits have protected names: {named}{more}. A checkout of them writes what other programs run; look at it first."
+    )
 }
 
 /// Returns the versions in a history: remembered, and what is new since.
@@ -210,7 +234,7 @@ async fn list(cx: &CallContext<'_>, store: &GitStore, known: Remembered) -> Resu
     let known_tips = known.tips.iter().map(|tip| format!("^{tip}\n"));
     let input: String = store.named.iter().map(|named| format!("{named}\n")).chain(known_tips).collect();
     let mut is_whole = run((cx, store), LIST, (input.into(), &hear)).await? && has_all_refs;
-    let mut versions = listed.into_inner().unwrap_or_else(PoisonError::into_inner).end();
+    let (mut versions, protected) = listed.into_inner().unwrap_or_else(PoisonError::into_inner).end();
     for tree in refs.trees.iter().chain(&store.trees).take(MOST_TREES) {
         let (text, has_all) =
             output((cx, store), &["ls-tree", "-r", "-z", tree], Bytes::new()).await.unwrap_or_default();
@@ -225,7 +249,7 @@ async fn list(cx: &CallContext<'_>, store: &GitStore, known: Remembered) -> Resu
     is_whole &= versions.len() <= MOST_VERSIONS && (known.is_whole || known.state.is_empty());
     versions.truncate(MOST_VERSIONS);
     let tips = if refs.tips.len() <= MOST_TIPS { refs.tips } else { Vec::new() };
-    Ok(Remembered { state: store.state.clone(), tips, versions, is_whole, staged: known.staged })
+    Ok(Remembered { state: store.state.clone(), tips, versions, is_whole, staged: known.staged, protected })
 }
 
 /// Reads versions; says whether those are all.

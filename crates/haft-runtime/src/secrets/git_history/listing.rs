@@ -1,10 +1,10 @@
 //! What git prints about its objects: lists of changes, references, trees and contents.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
-use haft_contract::door::SecretFile;
-use haft_contract::guarded::secret_kind;
+use haft_contract::door::{FileKind, SecretFile};
+use haft_contract::guarded::{refused_from_commands, secret_kind};
 
 use super::Version;
 
@@ -14,6 +14,7 @@ pub(super) struct Listed {
     held: Vec<u8>,
     objects: Vec<String>,
     versions: Vec<Version>,
+    protected: BTreeSet<String>,
 }
 
 impl Listed {
@@ -38,17 +39,24 @@ impl Listed {
             if sides > 1 {
                 self.objects = record.split(' ').skip(sides).take(sides).map(str::to_owned).collect();
             }
-        } else if secret_kind(Path::new(field)).is_some() {
-            let known = objects.into_iter().rev().filter(|object| !object.bytes().all(|digit| digit == b'0'));
+            return;
+        }
+        let is_object = |object: &String| !object.bytes().all(|digit| digit == b'0');
+        if objects.last().is_some_and(is_object) && refused_from_commands(Path::new(field), FileKind::File).is_some() {
+            self.protected.insert(field.to_owned());
+        }
+        if secret_kind(Path::new(field)).is_some() {
+            let known = objects.into_iter().rev().filter(is_object);
             self.versions.extend(known.map(|object| (object, field.to_owned())));
         }
     }
 
-    pub(super) fn end(mut self) -> Vec<Version> {
+    /// Returns the versions of secret files, and the protected names that were added or changed.
+    pub(super) fn end(mut self) -> (Vec<Version>, BTreeSet<String>) {
         // The newest come first, and are the ones that are read where there are too many.
         let mut seen = HashSet::new();
         self.versions.retain(|(object, _)| seen.insert(object.clone()));
-        self.versions
+        (self.versions, self.protected)
     }
 }
 
@@ -113,6 +121,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn protected_names_that_commits_add_or_change_are_found_and_those_that_they_remove_are_not() {
+        let (a, b, none) = ("a".repeat(40), "b".repeat(40), "0".repeat(40));
+        let raw = format!(
+            ":000000 100755 {none} {a} A\0.husky/post-checkout\0:100644 000000 {b} {none} D\0.husky/pre-push\0\
+             :100644 100644 {a} {b} M\0src/main.rs\0:100644 100644 {a} {b} M\0.vscode/tasks.json\0"
+        );
+        let mut listed = Listed::default();
+        listed.take(raw.as_bytes());
+        assert_eq!(Vec::from_iter(listed.end().1), [".husky/post-checkout", ".vscode/tasks.json"]);
+    }
+
+    #[test]
     fn what_git_prints_is_read_in_pieces() {
         let (a, b, c, none) = ("a".repeat(40), "b".repeat(40), "c".repeat(40), "0".repeat(40));
         let raw = format!(
@@ -121,7 +141,7 @@ mod tests {
         );
         let mut listed = Listed::default();
         raw.as_bytes().chunks(7).for_each(|piece| listed.take(piece));
-        let versions = listed.end();
+        let (versions, _) = listed.end();
         let version = |object: &String, path: &str| (object.clone(), path.to_owned());
         assert_eq!(versions, [version(&a, ".env"), version(&b, ".env"), version(&c, "deep/.env")]);
         let content = format!("{a} blob 4\nA=1\n\n{b} missing\n");
