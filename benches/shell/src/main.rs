@@ -2,6 +2,8 @@
 //!
 //! This program is its own launcher. Contenders take turns, and medians are compared.
 
+mod floor;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
@@ -52,20 +54,25 @@ fn measure(folder: &Path) -> Result<bool, String> {
     let full = Bench::new(&folder.join("full"), Level::Full, 10)?;
     let wide = Bench::new(&folder.join("wide"), Level::Full, 20_000)?;
     println!("median of {TURNS} in turns, wall time of `true`, ms");
-    let mut times: [Vec<Duration>; 4] = Default::default();
+    let floor = floor::Floor::new(&folder.join("floor"), 10)?;
+    let mut times: [Vec<Duration>; 5] = Default::default();
     for _ in 0..TURNS {
         times[0].push(timed(|| bash_alone("true", folder))?);
-        for (bench, times) in [&bare, &full, &wide].into_iter().zip(&mut times[1..]) {
+        times[1].push(timed(|| floor.bash("true"))?);
+        for (bench, times) in [&bare, &full, &wide].into_iter().zip(&mut times[2..]) {
             times.push(timed(|| bench.bash("true"))?);
         }
     }
-    let [alone, bare, full, wide] = times.map(median);
+    let [alone, floor, bare, full, wide] = times.map(median);
     let ms = |time: Duration| time.as_secs_f64() * 1e3;
     let ratio = bare.as_secs_f64() / alone.as_secs_f64();
     println!("{:<52} {:>8.2}", "bash alone, with pipes", ms(alone));
+    println!("{:<52} {:>8.2}", "bash in new namespaces, over a layer", ms(floor));
     let mut within = told("haft without sandbox", ms(bare), ratio, 1.5, "×");
     within &= told("haft, full sandbox with a layer over 10 files", ms(full), ms(full) - ms(alone), 8.0, "ms more");
     within &= told("haft, full sandbox with a layer over 20,000 files", ms(wide), ms(wide) - ms(alone), 8.0, "ms more");
+    let beside_floor = full.as_secs_f64() / floor.as_secs_f64();
+    within &= told("the same beside bash in new namespaces", ms(full), beside_floor, 1.3, "×");
     within &= worker(folder, alone)?;
     Ok(many_files(folder)? && within)
 }

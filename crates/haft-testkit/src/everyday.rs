@@ -3,8 +3,11 @@
 //! A judge that asks too often is switched off. So what thirty ordinary sessions cost in questions is counted, with a
 //! person who says yes and takes the longer yes that is offered.
 
+use std::path::Path;
+
 use haft_contract::effect::Effect;
 use haft_policy::command::examples::steps_in_scene;
+use haft_policy::containment::Containment;
 use haft_policy::decision::Decision;
 use haft_policy::grant::GrantScope;
 use haft_policy::policy::{Mode, Policy, Situation};
@@ -43,14 +46,17 @@ pub fn sessions() -> Vec<EverydaySession> {
 }
 
 impl EverydaySession {
-    /// Judges its commands by the default rules, with a person who takes the widest grant that is offered.
+    /// Judges its commands by the default rules, in a session in the full sandbox whose connections are judged when they are
+    /// made, with a person who takes the widest grant that is offered.
     pub fn cost(&self) -> Cost {
         let policy = Policy::default();
         let mut grants: Vec<GrantScope> = Vec::new();
         let mut cost = Cost::default();
         for command in &self.commands {
             let effects: Vec<Effect> = steps_in_scene(command);
-            let situation = Situation { grants: &grants, ..Situation::from(Mode::Normal) };
+            let contained = Containment::Contained;
+            let own_home = Some(Path::new("/home/user"));
+            let situation = Situation { grants: &grants, mode: Mode::Normal, contained, by_name: true, own_home };
             match policy.judge(TOOL, &effects, situation).decision {
                 Decision::Allow => {}
                 Decision::Deny => cost.denied.push(command.clone()),
