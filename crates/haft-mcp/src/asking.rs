@@ -4,8 +4,12 @@
 //! question as a result and sends the call again with the answer; then everything is judged again, and the answer counts
 //! only if what would be done is what was shown. Where a client cannot ask anybody, the answer is at once that nobody is
 //! there.
+//!
+//! A call that runs is never answered with a question: the client would send it again, and it would run twice. A
+//! connection that its command wants is refused, and asked about before the same call runs the next time (`postponed`).
 
 mod form;
+mod postponed;
 mod seal;
 
 use std::collections::HashMap;
@@ -15,6 +19,7 @@ use std::time::Duration;
 use haft_contract::BoxFuture;
 use haft_contract::call::CallId;
 use haft_runtime::approval::{ApprovalRequest, Approver, Nobody, Verdict};
+use haft_runtime::session::Session;
 use rmcp::ErrorData;
 use rmcp::model::{
     CallToolRequestParams, CancelledNotification, CancelledNotificationParam, ClientCapabilities, ClientResult,
@@ -25,12 +30,15 @@ use rmcp::service::{Peer, PeerRequestOptions, RequestContext, RoleServer};
 
 use crate::server::is_modern;
 use form::Titles;
+use postponed::Postponed;
 use seal::{Digest, Seal};
 
 /// How long a person has to answer.
 const PATIENCE: Duration = Duration::from_secs(600);
 /// What the one question of a call is called.
 const QUESTION: &str = "approval";
+/// What to do about a question that came up while its call ran.
+const NEXT_TIME: &str = "send this call again: the user is then asked about it before the call runs";
 
 /// Asks the person behind the client. Clones ask the same.
 #[derive(Clone)]
@@ -43,12 +51,14 @@ struct Shared {
     /// How to ask about the calls that run.
     ways: Mutex<HashMap<CallId, Arc<Way>>>,
     seal: Seal,
+    postponed: Postponed,
 }
 
 impl Asking {
     /// Says how a call could be allowed where a client cannot ask anybody.
     pub fn or_nobody_there(how: impl Into<String>) -> Self {
-        let shared = Shared { nobody: Nobody::there(how), ways: Mutex::default(), seal: Seal::default() };
+        let nobody = Nobody::there(how);
+        let shared = Shared { nobody, ways: Mutex::default(), seal: Seal::default(), postponed: Postponed::default() };
         Self { shared: Arc::new(shared) }
     }
 
@@ -89,6 +99,31 @@ impl Asking {
         About { asking: self, call: call.clone(), way }
     }
 
+    /// Returns the question that came up when the same call ran before, where it has no answer yet. An answer that came
+    /// with this call holds for the session, because it is given before anything waits for it.
+    pub(crate) fn postponed(&self, way: &Way, session: &Session) -> Option<InputRequiredResult> {
+        let Way::Returned(returned) = way else { return None };
+        let Returned { call, given, .. } = &**returned;
+        let (plan, request) = self.shared.postponed.open(call)?;
+        match given {
+            Some((shown, answer)) if *shown == plan => {
+                let verdict = form::verdict(&request, answer);
+                if let Verdict::AllowFor(scope) = &verdict {
+                    scope.parts().iter().cloned().for_each(|scope| session.grant(scope));
+                }
+                self.shared.postponed.answer(call, verdict);
+                None
+            }
+            _ => Some(self.asked((plan, form::params_before_the_next_run(&request)), call)),
+        }
+    }
+
+    fn asked(&self, (plan, params): (Digest, ElicitRequestParams), call: &Digest) -> InputRequiredResult {
+        let asked = InputRequest::Elicitation(ElicitRequest::new(params));
+        let asked = InputRequests::from([(QUESTION.to_owned(), asked)]);
+        InputRequiredResult::new(Some(asked), Some(self.shared.seal.close(&plan, call)))
+    }
+
     fn ways(&self) -> MutexGuard<'_, HashMap<CallId, Arc<Way>>> {
         self.shared.ways.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -100,6 +135,7 @@ impl Asking {
                 Ok(answer) => form::verdict(request, &answer),
                 Err(how) => Verdict::NoAnswer { how },
             },
+            Some(Way::Returned(returned)) if request.is_running => self.answer_running(returned, request).await,
             Some(Way::Returned(returned)) => {
                 let plan = Digest::of_plan(request);
                 match &returned.given {
@@ -112,6 +148,20 @@ impl Asking {
                 }
             }
             Some(Way::Nobody) | None => self.shared.nobody.ask(request).await,
+        }
+    }
+
+    /// Answers a question about a call that runs: with what was said before it ran, or not at all.
+    async fn answer_running(&self, returned: &Returned, request: &ApprovalRequest) -> Verdict {
+        let plan = Digest::of_plan(request);
+        match self.shared.postponed.take(&returned.call, &plan) {
+            Some(verdict @ Verdict::Refuse { .. }) => verdict,
+            // Only a yes for longer can be given before the call runs.
+            _ if request.offers.is_empty() => self.shared.nobody.ask(request).await,
+            _ => {
+                self.shared.postponed.add(&returned.call, (plan, request.clone()));
+                Verdict::NoAnswer { how: NEXT_TIME.to_owned() }
+            }
         }
     }
 }
@@ -152,10 +202,8 @@ impl About<'_> {
     /// Returns the question that must be answered before the call can be made, where there is one.
     pub(crate) fn question(&self) -> Option<InputRequiredResult> {
         let Way::Returned(returned) = &*self.way else { return None };
-        let (plan, params) = returned.question.lock().unwrap_or_else(PoisonError::into_inner).take()?;
-        let asked = InputRequest::Elicitation(ElicitRequest::new(params));
-        let asked = InputRequests::from([(QUESTION.to_owned(), asked)]);
-        Some(InputRequiredResult::new(Some(asked), Some(self.asking.shared.seal.close(&plan, &returned.call))))
+        let question = returned.question.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        Some(self.asking.asked(question, &returned.call))
     }
 }
 

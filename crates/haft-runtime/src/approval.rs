@@ -41,6 +41,8 @@ pub struct ApprovalRequest {
     pub preview: Preview,
     /// The rule that asks, why, and how much is at stake.
     pub ruling: Ruling,
+    /// Whether the call runs already: its command waits at a connection, and what it has done so far stays.
+    pub is_running: bool,
     /// How far the call reaches.
     pub reach: Reach,
     /// Whether `haft undo` can take back everything that needs the yes.

@@ -38,6 +38,7 @@ fn request() -> ApprovalRequest {
         preview: Preview::Text("x\u{202e}y".into()),
         ruling: ruling("changes", "It would create a."),
         offers: vec![offer(GrantScope::ChangesInside, &[])],
+        is_running: false,
         rule_to_paste: None,
         setting_to_paste: None,
         reach: Reach::Workspace,
@@ -71,6 +72,7 @@ fn command() -> ApprovalRequest {
             offer(GrantScope::Command { command: CommandLine(text.into()), folder: "".into() }, &[]),
             offer(GrantScope::Contained, &["cargo build", "rm -r target"]),
         ],
+        is_running: false,
         rule_to_paste: Some("[[rule]]\nname = \"allow cargo test\"\n".into()),
         setting_to_paste: None,
         ..request()

@@ -26,11 +26,23 @@ pub(crate) enum Titles {
 
 /// Puts a question.
 pub(super) fn params(request: &ApprovalRequest, titles: Titles) -> ElicitRequestParams {
-    let requested_schema = ElicitationSchema::from_json_schema(schema(request, titles)).unwrap_or_else(|_| {
+    let once = ("yes".to_owned(), "Yes, this once".to_owned());
+    form(message(request), schema([once].into_iter().chain(for_longer(request)), titles))
+}
+
+/// Puts a question that came up while the call ran, before it runs again. Only answers for longer are offered: nothing
+/// waits yet that "once" could mean.
+pub(super) fn params_before_the_next_run(request: &ApprovalRequest) -> ElicitRequestParams {
+    let before = "This call ran before and was refused a connection. It is asked about before the call runs again.";
+    form(format!("{before}\n{}", message(request)), schema(for_longer(request), Titles::Beside))
+}
+
+fn form(message: String, schema: Map<String, Value>) -> ElicitRequestParams {
+    let requested_schema = ElicitationSchema::from_json_schema(schema).unwrap_or_else(|_| {
         // A list of texts is always one; without answers there is only no.
         ElicitationSchema::new(Default::default())
     });
-    ElicitRequestParams::FormElicitationParams { meta: None, message: message(request), requested_schema }
+    ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema }
 }
 
 /// Reads the answer. What is not clearly a yes is a no.
@@ -58,12 +70,15 @@ pub(super) fn verdict(request: &ApprovalRequest, answer: &ElicitResult) -> Verdi
     }
 }
 
-fn schema(request: &ApprovalRequest, titles: Titles) -> Map<String, Value> {
-    let mut answers = vec![("yes".to_owned(), "Yes, this once".to_owned())];
-    let offers = request.offers.iter().zip(1..);
-    answers.extend(offers.map(|(offer, number)| {
+/// The answers that hold for longer than a call, each with its title.
+fn for_longer(request: &ApprovalRequest) -> impl Iterator<Item = (String, String)> {
+    request.offers.iter().zip(1..).map(|(offer, number)| {
         (format!("yes-{number}"), format!("Yes, and don't ask again for {}", one_line(&offer.words)))
-    }));
+    })
+}
+
+fn schema(yes: impl Iterator<Item = (String, String)>, titles: Titles) -> Map<String, Value> {
+    let mut answers: Vec<(String, String)> = yes.collect();
     answers.push(("no".to_owned(), "No".to_owned()));
     let mut answer = json!({ "type": "string", "title": "Your answer" });
     match titles {
