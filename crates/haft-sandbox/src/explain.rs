@@ -15,8 +15,10 @@ use std::collections::BTreeSet;
 use haft_contract::process::{Command, Ground, HowEnded, Level};
 
 use crate::attend::Finish;
+use crate::sandbox::Around;
 use crate::settings::{Network, Settings};
-use places::{Named, Where, cache_variable, named_place, opening, readable};
+use crate::whose_home::WhoseHome;
+use places::{HOME, Named, Where, cache_variable, named_place, opening, readable};
 
 /// Most sentences of one result.
 const MOST: usize = 3;
@@ -29,9 +31,7 @@ pub(crate) struct Scene<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) command: &'a Command,
     pub(crate) ground: &'a dyn Ground,
-    pub(crate) level: Level,
-    /// Whether it had the network.
-    pub(crate) network: Network,
+    pub(crate) around: Around,
 }
 
 /// What was printed at the end.
@@ -111,7 +111,7 @@ pub(crate) fn explain(scene: &Scene<'_>, finish: &Finish) -> Vec<String> {
 }
 
 fn explain_printed(scene: &Scene<'_>, printed: &Printed) -> Vec<String> {
-    if scene.level == Level::None {
+    if scene.around.level == Level::None {
         return Vec::new();
     }
     let mut told = Vec::new();
@@ -151,7 +151,7 @@ impl Scene<'_> {
             Means::NotVisible => self.not_visible(line),
             Means::NoNetwork => self.no_network(),
             // What was asked of the supervisor is told of each host.
-            Means::NoName => self.no_network().filter(|_| self.network == Network::Off),
+            Means::NoName => self.no_network().filter(|_| self.around.network == Network::Off),
             Means::NoPrivilege => {
                 Some("Commands cannot gain the rights of another user. No setting permits it.".into())
             }
@@ -186,7 +186,7 @@ impl Scene<'_> {
     }
 
     fn no_network(&self) -> Option<String> {
-        let words = match self.network {
+        let words = match self.around.network {
             Network::On => return None,
             Network::Off => {
                 "This command had no network, because nothing in its words says that it uses one. Name the connection \
@@ -213,6 +213,7 @@ impl Scene<'_> {
             )),
             Where::Covered => Some(covered(&path)),
             Where::Own => Some(own(&path)),
+            Where::Hidden(HOME) if self.around.home == WhoseHome::Clean => Some(clean_home(&path)),
             Where::Outside | Where::Hidden(_) => Some(format!(
                 "{path} is outside the workspace, where commands write nothing and read only what belongs to the system \
                  and to toolchains. {}",
@@ -231,6 +232,7 @@ impl Scene<'_> {
     fn not_visible(&self, line: &str) -> Option<String> {
         let (path, place) = named_place(self, line)?;
         let private = match place {
+            Where::Hidden(HOME) if self.around.home == WhoseHome::Clean => return Some(clean_home(&path)),
             Where::Hidden(private) => private,
             Where::Own => return Some(own(&path)),
             Where::Covered => return Some(covered(&path)),
@@ -256,7 +258,7 @@ impl Scene<'_> {
             (None, None) => "Work in the workspace; the user can put a copy there.".to_owned(),
         };
         // With a file system of their own, commands are refused nothing that they can see but writing.
-        let may_be_read = self.level != Level::Full && !line.to_lowercase().contains("read-only file system");
+        let may_be_read = self.around.level != Level::Full && !line.to_lowercase().contains("read-only file system");
         match readable(self, path).filter(|_| may_be_read) {
             Some(setting) => format!("To let commands read it, the user sets {setting} To change it: {writes}"),
             None => writes,
@@ -279,6 +281,14 @@ fn covered(path: &Named) -> String {
     format!(
         "{path} holds secrets and is covered: commands can neither read nor change it. To let commands read this file \
          alone, list it under \"readable\" in [sandbox] of config.toml."
+    )
+}
+
+fn clean_home(path: &Named) -> String {
+    format!(
+        "{path} is in the home of the session, which this command has not: it runs without a question, so settings that \
+         an earlier command may have left there must not change what its programs do. Read or write it with a command \
+         of its own, such as cat, cp or touch."
     )
 }
 

@@ -170,6 +170,42 @@ fn what_a_command_leaves_in_the_home_changes_no_command_that_runs_unasked() {
 }
 
 #[test]
+fn commands_that_run_unasked_write_to_the_home_of_the_session() {
+    for_everybody(&|ground| {
+        let mut session = Session::of(ground);
+        for write in
+            ["id > ~/a", "ls --version; echo x >> ~/b", "git --version; touch ~/a; ls ~", "date >> ~/b; cat ~/b"]
+        {
+            let record = session.bash(write);
+            assert_eq!((&record["sandbox"], &record["exit_code"]), (&json!("full"), &json!(0)), "{write}: {record:#}");
+        }
+        assert_eq!(text(&session.bash("ls ~")), "a\nb\n");
+        session.end();
+    });
+}
+
+#[test]
+fn what_was_set_for_git_in_the_session_can_be_read_and_starts_nothing() {
+    for_everybody(&|ground| {
+        if !ground.has_git() {
+            return;
+        }
+        ground.lay_out("git init -q .");
+        let mut session = Session::of(ground);
+        let traces = ground.place.path("traces");
+        let set = "git config --global user.name Somebody; git config --global trace2.normalTarget";
+        session.run(ground, &format!("{set} {}", traces.display()));
+        ground.lay_out("rm -f traces");
+        assert_eq!(text(&session.bash("git config --global user.name")), "Somebody\n");
+        assert!(!traces.exists());
+        // With settings there, a command of which git is more than a reader has a clean home, and says so.
+        let record = session.bash("git --version; touch ~/a");
+        assert!(text(&record).contains("is in the home of the session"), "{record:#}");
+        session.end();
+    });
+}
+
+#[test]
 fn what_a_command_leaves_behind_changes_no_hook() {
     for_everybody(&|ground| {
         let config = ground.place.root().join("config");

@@ -66,7 +66,8 @@ fn explained_on(network: Network, level: Level, how: HowEnded, (out, err): (&str
     };
     let command = Command::new(vec!["bash".into()], "x", "/srv/space".into(), Duration::from_secs(1));
     let (settings, ground) = (settings(), Layered(vec![root]));
-    let scene = Scene { settings: &settings, command: &command, ground: &ground, level, network };
+    let around = Around { level, network, home: WhoseHome::Session };
+    let scene = Scene { settings: &settings, command: &command, ground: &ground, around };
     explain_printed(&scene, &Printed { how, out: out.into(), err: err.into() })
 }
 
