@@ -389,7 +389,9 @@ impl Processes for Sandbox {
             if let Some(status) = finish.how.exit_code() {
                 permit.receipts().note(Receipt::Exited(status));
             }
-            let scene = Scene { settings: &self.settings, command, ground, around };
+            let mut ports = self.network.as_ref().map(|network| network.ports().to_vec()).unwrap_or_default();
+            ports.insert(0, ports::NAMES);
+            let scene = Scene { settings: &self.settings, command, ground, around, ports: &ports };
             let mut notes = finish.notes.clone();
             let mut refused_hosts = Vec::new();
             if let Some(uses) = uses {

@@ -206,6 +206,19 @@ fn what_was_set_for_git_in_the_session_can_be_read_and_starts_nothing() {
 }
 
 #[test]
+fn programs_listen_at_low_ports_and_a_port_of_hafts_is_named() {
+    for_everybody(&|ground| {
+        let listen = |port: u16| format!("exec python3 -c 'import socket; socket.create_server((\"\", {port}))'");
+        let mut session = Session::of(ground);
+        let record = session.run(ground, &listen(81));
+        assert_eq!(record["exit_code"], 0, "{record:#}");
+        let record = session.bash(&listen(80).replace("exec ", ""));
+        assert!(text(&record).contains("In the network of the session port 80 is taken"), "{record:#}");
+        session.end();
+    });
+}
+
+#[test]
 fn what_a_command_leaves_behind_changes_no_hook() {
     for_everybody(&|ground| {
         let config = ground.place.root().join("config");
