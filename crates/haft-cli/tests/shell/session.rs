@@ -219,6 +219,25 @@ fn programs_listen_at_low_ports_and_a_port_of_hafts_is_named() {
 }
 
 #[test]
+fn a_host_that_was_refused_has_no_name_any_more_in_the_same_command() {
+    for_everybody(&|ground| {
+        let request = r"GET / HTTP/1.0\r\nHost: api.invalid\r\n\r\n";
+        let look = "getent ahostsv4 api.invalid > /dev/null && echo found || echo gone";
+        let script =
+            format!("{look}; bash -c \"exec 3<>/dev/tcp/api.invalid/80; printf '{request}' >&3; cat <&3\"; {look}");
+        let mut session = Session::of(ground);
+        for _ in 0..2 {
+            let record = session.run(ground, &script);
+            let lines: Vec<&str> = text(&record).lines().filter(|line| ["found", "gone"].contains(line)).collect();
+            assert_eq!(lines, ["found", "gone"], "each command is decided about anew: {record:#}");
+            assert_eq!(record["network"][0]["outcome"], "refused", "{record:#}");
+            assert_eq!(record["network"].as_array().map(Vec::len), Some(1), "it is told once: {record:#}");
+        }
+        session.end();
+    });
+}
+
+#[test]
 fn what_a_command_leaves_behind_changes_no_hook() {
     for_everybody(&|ground| {
         let config = ground.place.root().join("config");
