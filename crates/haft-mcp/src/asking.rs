@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use haft_contract::BoxFuture;
 use haft_contract::call::CallId;
+use haft_host::hosts::HostLists;
 use haft_runtime::approval::{ApprovalRequest, Approver, Nobody, Verdict};
 use haft_runtime::session::Session;
 use rmcp::ErrorData;
@@ -29,7 +30,7 @@ use rmcp::model::{
 use rmcp::service::{Peer, PeerRequestOptions, RequestContext, RoleServer};
 
 use crate::server::is_modern;
-use form::Titles;
+use form::{Always, Titles};
 use postponed::Postponed;
 use seal::{Digest, Seal};
 
@@ -52,14 +53,24 @@ struct Shared {
     ways: Mutex<HashMap<CallId, Arc<Way>>>,
     seal: Seal,
     postponed: Postponed,
+    /// Where an answer that holds always is written.
+    lists: Option<HostLists>,
 }
 
 impl Asking {
     /// Says how a call could be allowed where a client cannot ask anybody.
     pub fn or_nobody_there(how: impl Into<String>) -> Self {
-        let nobody = Nobody::there(how);
-        let shared = Shared { nobody, ways: Mutex::default(), seal: Seal::default(), postponed: Postponed::default() };
-        Self { shared: Arc::new(shared) }
+        Self::with(Nobody::there(how), None)
+    }
+
+    /// The same, and offers to allow hosts always, in these lists.
+    pub fn or_nobody_there_with(how: impl Into<String>, lists: HostLists) -> Self {
+        Self::with(Nobody::there(how), Some(lists))
+    }
+
+    fn with(nobody: Nobody, lists: Option<HostLists>) -> Self {
+        let (ways, seal, postponed) = Default::default();
+        Self { shared: Arc::new(Shared { nobody, ways, seal, postponed, lists }) }
     }
 
     /// Finds out how the person can be asked about a call, and what was answered already.
@@ -107,15 +118,30 @@ impl Asking {
         let (plan, request) = self.shared.postponed.open(call)?;
         match given {
             Some((shown, answer)) if *shown == plan => {
-                let verdict = form::verdict(&request, answer);
+                let verdict = self.verdict(&request, answer);
                 if let Verdict::AllowFor(scope) = &verdict {
                     scope.parts().iter().cloned().for_each(|scope| session.grant(scope));
                 }
                 self.shared.postponed.answer(call, verdict);
                 None
             }
-            _ => Some(self.asked((plan, form::params_before_the_next_run(&request)), call)),
+            _ => Some(self.asked((plan, form::params_before_the_next_run(&request, self.always())), call)),
         }
+    }
+
+    /// Reads an answer. What shall hold always is written, and holds for the session also where that fails.
+    fn verdict(&self, request: &ApprovalRequest, answer: &ElicitResult) -> Verdict {
+        match (&self.shared.lists, &request.setting_to_paste) {
+            (Some(lists), Some(setting)) if form::is_always(answer) => {
+                let _ = lists.allow(&setting.names);
+                request.yes_to_hosts()
+            }
+            _ => form::verdict(request, answer),
+        }
+    }
+
+    fn always(&self) -> Always {
+        if self.shared.lists.is_some() { Always::Offered } else { Always::NotOffered }
     }
 
     fn asked(&self, (plan, params): (Digest, ElicitRequestParams), call: &Digest) -> InputRequiredResult {
@@ -131,17 +157,19 @@ impl Asking {
     async fn answer(&self, request: &ApprovalRequest) -> Verdict {
         let way = self.ways().get(&request.call).cloned();
         match way.as_deref() {
-            Some(Way::Peer { peer, titles }) => match ask_peer(peer, form::params(request, *titles)).await {
-                Ok(answer) => form::verdict(request, &answer),
-                Err(how) => Verdict::NoAnswer { how },
-            },
+            Some(Way::Peer { peer, titles }) => {
+                match ask_peer(peer, form::params(request, (*titles, self.always()))).await {
+                    Ok(answer) => self.verdict(request, &answer),
+                    Err(how) => Verdict::NoAnswer { how },
+                }
+            }
             Some(Way::Returned(returned)) if request.is_running => self.answer_running(returned, request).await,
             Some(Way::Returned(returned)) => {
                 let plan = Digest::of_plan(request);
                 match &returned.given {
-                    Some((shown, answer)) if *shown == plan => form::verdict(request, answer),
+                    Some((shown, answer)) if *shown == plan => self.verdict(request, answer),
                     _ => {
-                        let params = form::params(request, Titles::Beside);
+                        let params = form::params(request, (Titles::Beside, self.always()));
                         *returned.question.lock().unwrap_or_else(PoisonError::into_inner) = Some((plan, params));
                         Verdict::NoAnswer { how: "answer the question that comes with this result".to_owned() }
                     }

@@ -330,3 +330,28 @@ fn in_the_new_era_a_no_to_a_host_refuses_its_connection_in_the_next_run() {
     let result = answered(&mut server, &arguments, (&asked, "yes"));
     assert!(text(&result).contains("The user said no"), "{result}");
 }
+
+#[test]
+fn an_answer_that_holds_always_is_written_to_the_settings_of_the_user() {
+    let place = Place::new();
+    if !place.is_full() {
+        return;
+    }
+    let mut server = place.shaken(&[], forms());
+    let id = server.begin_call("bash", fetching(&place));
+    let question = server.told("elicitation/create");
+    say(&mut server, &question, accept("yes"));
+    let question = server.told("elicitation/create");
+    assert!(offered(&question["params"]).contains(&"always".to_owned()), "{question}");
+    assert!(question.to_string().contains(r#"adds \"api.invalid\" to [network] allow"#), "{question}");
+    say(&mut server, &question, accept("always"));
+    let result = server.answer(id);
+    assert!(text(&result["result"]).contains("there is no host of this name"), "it was tried: {result}");
+    assert_eq!(place.get("config/haft/config.toml").as_deref(), Some("[network]\nallow = [\"api.invalid\"]\n"));
+    // It is none where no setting could allow it.
+    let id = server.begin_call("write_file", write());
+    let question = server.told("elicitation/create");
+    assert!(!offered(&question["params"]).contains(&"always".to_owned()), "{question}");
+    say(&mut server, &question, accept("always"));
+    assert_eq!(record(&server.answer(id)["result"])["status"], "refused");
+}
