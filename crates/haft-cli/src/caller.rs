@@ -6,6 +6,7 @@ use haft_contract::call::Origin;
 use haft_contract::error::{AdvanceYes, ToolError};
 use haft_contract::path::one_line;
 use haft_host::host::{Host, nobody};
+use haft_host::hosts::HostLists;
 use haft_host::project_files::OnUntrusted;
 use haft_runtime::approval::{Approver, Nobody, YesToOrdinary};
 use haft_runtime::session::Session;
@@ -50,7 +51,7 @@ impl Caller {
 
     /// Opens a session for this caller.
     pub(crate) fn session(self, host: &Host, common: &Common) -> Session {
-        let session = host.session("call", self.approver(common, LiveLine::default()));
+        let session = host.session("call", self.approver((host, common), LiveLine::default()));
         match self {
             Caller::OneCall => session.without_jobs(),
             Caller::Lines | Caller::Agent => session,
@@ -58,10 +59,11 @@ impl Caller {
     }
 
     /// Returns who answers its questions. What its calls print is on this line.
-    pub(crate) fn approver(self, common: &Common, line: LiveLine) -> Box<dyn Approver> {
+    pub(crate) fn approver(self, (host, common): (&Host, &Common), line: LiveLine) -> Box<dyn Approver> {
+        let lists = || HostLists::of_file(&host.settings.config_file);
         let base: Box<dyn Approver> = match self {
-            Caller::OneCall if somebody_is_there() => Box::new(AtTerminal::ForOneCall),
-            Caller::Agent if somebody_is_there() => Box::new(AtTerminal::ForSession(line)),
+            Caller::OneCall if somebody_is_there() => Box::new(AtTerminal::ForOneCall(lists())),
+            Caller::Agent if somebody_is_there() => Box::new(AtTerminal::ForSession(line, lists())),
             Caller::OneCall => Box::new(Nobody::there(HOW_TO_ALLOW).or_if_not_undoable(HOW_TO_ALLOW_THE_REST)),
             // Even at a terminal: what is typed there are calls, not answers.
             Caller::Agent | Caller::Lines => Box::new(nobody()),

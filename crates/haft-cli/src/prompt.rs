@@ -13,11 +13,12 @@ use std::io::{self, BufRead, IsTerminal, Write};
 
 use anstream::{AutoStream, ColorChoice};
 use haft_contract::BoxFuture;
+use haft_host::hosts::HostLists;
 use haft_runtime::approval::{ApprovalRequest, Approver, Offer, Verdict};
 use rustix::termios::{QueueSelector, tcflush};
 
 use crate::live::LiveLine;
-use crate::screen::talk_width;
+use crate::screen::{safe, talk_width};
 pub(crate) use circle::overseer;
 use marked::Marks;
 use question::Paper;
@@ -46,25 +47,27 @@ pub(crate) fn typed_line(input: &mut impl BufRead) -> io::Result<Option<String>>
 /// Asks at the terminal.
 pub(crate) enum AtTerminal {
     /// About the one call of a session.
-    ForOneCall,
+    ForOneCall(HostLists),
     /// About calls of a session that goes on, so that a yes may hold for more than one. What others of its calls print
     /// on this line waits for the answer.
-    ForSession(LiveLine),
+    ForSession(LiveLine, HostLists),
 }
 
 impl Approver for AtTerminal {
     fn ask<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Verdict> {
-        let (request, line) = match self {
+        let (request, line, lists) = match self {
             // A yes for the session would end with this call, and promise more than it holds.
-            AtTerminal::ForOneCall => (ApprovalRequest { offers: Vec::new(), ..request.clone() }, LiveLine::default()),
-            AtTerminal::ForSession(line) => (request.clone(), line.clone()),
+            AtTerminal::ForOneCall(lists) => {
+                (ApprovalRequest { offers: Vec::new(), ..request.clone() }, LiveLine::default(), lists.clone())
+            }
+            AtTerminal::ForSession(line, lists) => (request.clone(), line.clone(), lists.clone()),
         };
         Box::pin(async move {
             let _held = line.hold();
             let asked = tokio::task::spawn_blocking(move || {
                 forget_what_was_typed();
                 // Not locked: whoever interrupts the question has something to say while this waits for an answer.
-                converse(&request, paper(), (&mut io::stdin().lock(), &mut anstream::stderr()))
+                converse(&request, paper(), (&mut io::stdin().lock(), &mut anstream::stderr()), &lists)
             });
             match asked.await {
                 Ok(Ok(verdict)) => verdict,
@@ -89,6 +92,7 @@ fn converse(
     request: &ApprovalRequest,
     paper: Paper,
     (input, output): (&mut impl BufRead, &mut impl Write),
+    lists: &HostLists,
 ) -> io::Result<Verdict> {
     for row in paper.question(request) {
         writeln!(output, "{row}")?;
@@ -99,16 +103,23 @@ fn converse(
         let Some(answer) = typed_line(input)? else {
             return Ok(Verdict::Refuse { note: None });
         };
+        if let (Some(setting), "a" | "always") = (&request.setting_to_paste, answer.to_ascii_lowercase().as_str()) {
+            match lists.allow(&setting.names) {
+                Ok(_) => writeln!(output, "Your config.toml has {} now.", safe(&setting.line))?,
+                Err(error) => writeln!(output, "Allowed only now: {}", safe(&format!("{error:#}")))?,
+            }
+            return Ok(request.yes_to_hosts());
+        }
         match understood(&answer, &request.offers) {
             Some(verdict) => {
                 // Whoever says yes to edits one by one wants to see them.
                 let is_worth_it =
                     matches!(verdict, Verdict::AllowOnce | Verdict::AllowFor(_)) && request.command.is_some();
-                let is_yes = matches!(verdict, Verdict::AllowOnce | Verdict::AllowFor(_));
                 let rows = match (&request.setting_to_paste, &request.rule_to_paste) {
-                    (Some(setting), _) if is_yes => paper.to_paste("config.toml", &setting.to_string()),
-                    (_, Some(rule)) if is_worth_it => paper.to_paste("rules.toml", rule),
-                    _ => Vec::new(),
+                    // It is one of the answers.
+                    (Some(_), _) => Vec::new(),
+                    (None, Some(rule)) if is_worth_it => paper.to_paste(rule),
+                    (None, _) => Vec::new(),
                 };
                 for row in rows {
                     writeln!(output, "{row}")?;

@@ -4,12 +4,14 @@
 
 mod answers;
 mod groups;
+mod lists;
 mod registries;
 mod settings_files;
 #[cfg(feature = "sandbox")]
 mod tools;
 
 pub use groups::{GroupHost, Groups};
+pub use lists::HostLists;
 
 use std::fmt;
 

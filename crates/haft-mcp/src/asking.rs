@@ -4,8 +4,12 @@
 //! question as a result and sends the call again with the answer; then everything is judged again, and the answer counts
 //! only if what would be done is what was shown. Where a client cannot ask anybody, the answer is at once that nobody is
 //! there.
+//!
+//! A call that runs is never answered with a question: the client would send it again, and it would run twice. A
+//! connection that its command wants is refused, and asked about before the same call runs the next time (`postponed`).
 
 mod form;
+mod postponed;
 mod seal;
 
 use std::collections::HashMap;
@@ -14,7 +18,9 @@ use std::time::Duration;
 
 use haft_contract::BoxFuture;
 use haft_contract::call::CallId;
+use haft_host::hosts::HostLists;
 use haft_runtime::approval::{ApprovalRequest, Approver, Nobody, Verdict};
+use haft_runtime::session::Session;
 use rmcp::ErrorData;
 use rmcp::model::{
     CallToolRequestParams, CancelledNotification, CancelledNotificationParam, ClientCapabilities, ClientResult,
@@ -24,13 +30,16 @@ use rmcp::model::{
 use rmcp::service::{Peer, PeerRequestOptions, RequestContext, RoleServer};
 
 use crate::server::is_modern;
-use form::Titles;
+use form::{Always, Titles};
+use postponed::Postponed;
 use seal::{Digest, Seal};
 
 /// How long a person has to answer.
 const PATIENCE: Duration = Duration::from_secs(600);
 /// What the one question of a call is called.
 const QUESTION: &str = "approval";
+/// What to do about a question that came up while its call ran.
+const NEXT_TIME: &str = "send this call again: the user is then asked about it before the call runs";
 
 /// Asks the person behind the client. Clones ask the same.
 #[derive(Clone)]
@@ -43,13 +52,25 @@ struct Shared {
     /// How to ask about the calls that run.
     ways: Mutex<HashMap<CallId, Arc<Way>>>,
     seal: Seal,
+    postponed: Postponed,
+    /// Where an answer that holds always is written.
+    lists: Option<HostLists>,
 }
 
 impl Asking {
     /// Says how a call could be allowed where a client cannot ask anybody.
     pub fn or_nobody_there(how: impl Into<String>) -> Self {
-        let shared = Shared { nobody: Nobody::there(how), ways: Mutex::default(), seal: Seal::default() };
-        Self { shared: Arc::new(shared) }
+        Self::with(Nobody::there(how), None)
+    }
+
+    /// The same, and offers to allow hosts always, in these lists.
+    pub fn or_nobody_there_with(how: impl Into<String>, lists: HostLists) -> Self {
+        Self::with(Nobody::there(how), Some(lists))
+    }
+
+    fn with(nobody: Nobody, lists: Option<HostLists>) -> Self {
+        let (ways, seal, postponed) = Default::default();
+        Self { shared: Arc::new(Shared { nobody, ways, seal, postponed, lists }) }
     }
 
     /// Finds out how the person can be asked about a call, and what was answered already.
@@ -89,6 +110,46 @@ impl Asking {
         About { asking: self, call: call.clone(), way }
     }
 
+    /// Returns the question that came up when the same call ran before, where it has no answer yet. An answer that came
+    /// with this call holds for the session, because it is given before anything waits for it.
+    pub(crate) fn postponed(&self, way: &Way, session: &Session) -> Option<InputRequiredResult> {
+        let Way::Returned(returned) = way else { return None };
+        let Returned { call, given, .. } = &**returned;
+        let (plan, request) = self.shared.postponed.open(call)?;
+        match given {
+            Some((shown, answer)) if *shown == plan => {
+                let verdict = self.verdict(&request, answer);
+                if let Verdict::AllowFor(scope) = &verdict {
+                    scope.parts().iter().cloned().for_each(|scope| session.grant(scope));
+                }
+                self.shared.postponed.answer(call, verdict);
+                None
+            }
+            _ => Some(self.asked((plan, form::params_before_the_next_run(&request, self.always())), call)),
+        }
+    }
+
+    /// Reads an answer. What shall hold always is written, and holds for the session also where that fails.
+    fn verdict(&self, request: &ApprovalRequest, answer: &ElicitResult) -> Verdict {
+        match (&self.shared.lists, &request.setting_to_paste) {
+            (Some(lists), Some(setting)) if form::is_always(answer) => {
+                let _ = lists.allow(&setting.names);
+                request.yes_to_hosts()
+            }
+            _ => form::verdict(request, answer),
+        }
+    }
+
+    fn always(&self) -> Always {
+        if self.shared.lists.is_some() { Always::Offered } else { Always::NotOffered }
+    }
+
+    fn asked(&self, (plan, params): (Digest, ElicitRequestParams), call: &Digest) -> InputRequiredResult {
+        let asked = InputRequest::Elicitation(ElicitRequest::new(params));
+        let asked = InputRequests::from([(QUESTION.to_owned(), asked)]);
+        InputRequiredResult::new(Some(asked), Some(self.shared.seal.close(&plan, call)))
+    }
+
     fn ways(&self) -> MutexGuard<'_, HashMap<CallId, Arc<Way>>> {
         self.shared.ways.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -96,22 +157,39 @@ impl Asking {
     async fn answer(&self, request: &ApprovalRequest) -> Verdict {
         let way = self.ways().get(&request.call).cloned();
         match way.as_deref() {
-            Some(Way::Peer { peer, titles }) => match ask_peer(peer, form::params(request, *titles)).await {
-                Ok(answer) => form::verdict(request, &answer),
-                Err(how) => Verdict::NoAnswer { how },
-            },
+            Some(Way::Peer { peer, titles }) => {
+                match ask_peer(peer, form::params(request, (*titles, self.always()))).await {
+                    Ok(answer) => self.verdict(request, &answer),
+                    Err(how) => Verdict::NoAnswer { how },
+                }
+            }
+            Some(Way::Returned(returned)) if request.is_running => self.answer_running(returned, request).await,
             Some(Way::Returned(returned)) => {
                 let plan = Digest::of_plan(request);
                 match &returned.given {
-                    Some((shown, answer)) if *shown == plan => form::verdict(request, answer),
+                    Some((shown, answer)) if *shown == plan => self.verdict(request, answer),
                     _ => {
-                        let params = form::params(request, Titles::Beside);
+                        let params = form::params(request, (Titles::Beside, self.always()));
                         *returned.question.lock().unwrap_or_else(PoisonError::into_inner) = Some((plan, params));
                         Verdict::NoAnswer { how: "answer the question that comes with this result".to_owned() }
                     }
                 }
             }
             Some(Way::Nobody) | None => self.shared.nobody.ask(request).await,
+        }
+    }
+
+    /// Answers a question about a call that runs: with what was said before it ran, or not at all.
+    async fn answer_running(&self, returned: &Returned, request: &ApprovalRequest) -> Verdict {
+        let plan = Digest::of_plan(request);
+        match self.shared.postponed.take(&returned.call, &plan) {
+            Some(verdict @ Verdict::Refuse { .. }) => verdict,
+            // Only a yes for longer can be given before the call runs.
+            _ if request.offers.is_empty() => self.shared.nobody.ask(request).await,
+            _ => {
+                self.shared.postponed.add(&returned.call, (plan, request.clone()));
+                Verdict::NoAnswer { how: NEXT_TIME.to_owned() }
+            }
         }
     }
 }
@@ -152,10 +230,8 @@ impl About<'_> {
     /// Returns the question that must be answered before the call can be made, where there is one.
     pub(crate) fn question(&self) -> Option<InputRequiredResult> {
         let Way::Returned(returned) = &*self.way else { return None };
-        let (plan, params) = returned.question.lock().unwrap_or_else(PoisonError::into_inner).take()?;
-        let asked = InputRequest::Elicitation(ElicitRequest::new(params));
-        let asked = InputRequests::from([(QUESTION.to_owned(), asked)]);
-        Some(InputRequiredResult::new(Some(asked), Some(self.asking.shared.seal.close(&plan, &returned.call))))
+        let question = returned.question.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        Some(self.asking.asked(question, &returned.call))
     }
 }
 

@@ -63,6 +63,10 @@ pub(crate) async fn call(
         return Err(no_such_tool(toolbox, &request.name));
     };
     let way = server.asking.way(&request, &context)?;
+    if let Some(mut question) = server.asking.postponed(&way, toolbox.session()) {
+        question.meta = signed(None, &context);
+        return Ok(question.into());
+    }
     let id = CallId::new(server.next_call().to_string());
     let _place = tokio::select! {
         biased;

@@ -3,6 +3,7 @@
 //! The thread has its own runtime, because calls come and go with theirs, and a connection that is relayed must not wait
 //! for a call that is busy.
 
+use std::collections::HashSet;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -61,8 +62,17 @@ struct Supervision {
 /// The calls whose commands run, the last one at the end.
 struct Desks {
     rules: Arc<dyn HostRules>,
-    open: Mutex<Vec<(u64, Option<ConnectionDesk>)>>,
+    open: Mutex<Vec<OpenDesk>>,
     waiting: Mutex<Waiting>,
+}
+
+/// A call whose command runs.
+struct OpenDesk {
+    number: u64,
+    /// Where it decides, if it does.
+    desk: Option<ConnectionDesk>,
+    /// The hosts that it refused.
+    refused: HashSet<String>,
 }
 
 /// How long decisions have taken.
@@ -122,8 +132,8 @@ impl SessionNetwork for NetworkOfSession {
 
     fn join(&self, desk: Option<ConnectionDesk>) -> Arc<dyn NetworkUse> {
         let mut open = self.inner.desks.open();
-        let number = open.last().map_or(0, |(number, _)| number + 1);
-        open.push((number, desk));
+        let number = open.last().map_or(0, |last| last.number + 1);
+        open.push(OpenDesk { number, desk, refused: HashSet::new() });
         let before = self.inner.supervision.get().map(|supervision| supervision.supervisor.traffic());
         let waited = self.inner.desks.waited();
         Arc::new(Use { inner: self.inner.clone(), number, before, waited })
@@ -164,7 +174,7 @@ impl NetworkUse for Use {
 
 impl Drop for Use {
     fn drop(&mut self) {
-        self.inner.desks.open().retain(|(number, _)| *number != self.number);
+        self.inner.desks.open().retain(|desk| desk.number != self.number);
     }
 }
 
@@ -181,7 +191,7 @@ fn of_flow(host: &str, port: u16, flow: &Flow) -> ReachedHost {
 }
 
 impl Desks {
-    fn open(&self) -> MutexGuard<'_, Vec<(u64, Option<ConnectionDesk>)>> {
+    fn open(&self) -> MutexGuard<'_, Vec<OpenDesk>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -199,8 +209,8 @@ impl Desks {
         let _open = OpenQuestion::begin(self);
         // A call that ends while it is asked leaves the question to one that still runs.
         loop {
-            let desk = self.open().iter().rev().find_map(|(_, desk)| desk.clone());
-            let Some(desk) = desk else {
+            let desk = self.open().iter().rev().find_map(|open| Some((open.number, open.desk.clone()?)));
+            let Some((number, desk)) = desk else {
                 return granted.unwrap_or_else(|| Decision::Refuse { why: NO_CALL.into() });
             };
             match desk.decide(wanted.clone(), granted.is_some()).await {
@@ -210,7 +220,12 @@ impl Desks {
                     let is_private = matches!(granted, Some(Decision::Allow { private: true, .. }));
                     return Decision::Allow { raw: raw || by_settings, private: private || is_private };
                 }
-                Some(refused) => return refused,
+                Some(refused) => {
+                    if let Some(open) = self.open().iter_mut().find(|open| open.number == number) {
+                        open.refused.insert(wanted.host.clone());
+                    }
+                    return refused;
+                }
                 None => tokio::time::sleep(TO_LEAVE).await,
             }
         }
@@ -245,6 +260,11 @@ impl Drop for OpenQuestion<'_> {
 impl Judge for Desks {
     fn may_look_up(&self, host: &str) -> bool {
         !self.rules.is_denied(host)
+    }
+
+    fn was_refused(&self, host: &str) -> bool {
+        let open = self.open();
+        open.iter().rev().find(|open| open.desk.is_some()).is_some_and(|open| open.refused.contains(host))
     }
 
     fn decide<'a>(&'a self, wanted: &'a Wanted) -> BoxFuture<'a, Decision> {

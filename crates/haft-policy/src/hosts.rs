@@ -65,8 +65,8 @@ pub fn setting_for(hosts: &[&str], settings: Option<&dyn HostSettings>) -> HostS
         }
     }
     belongs.dedup();
-    let names: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
-    HostSetting { line: format!("[network] allow = [{}]", names.join(", ")), belongs }
+    let quoted: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
+    HostSetting { line: format!("[network] allow = [{}]", quoted.join(", ")), names, belongs }
 }
 
 /// A setting that would allow hosts.
@@ -74,6 +74,8 @@ pub fn setting_for(hosts: &[&str], settings: Option<&dyn HostSettings>) -> HostS
 pub struct HostSetting {
     /// As it would stand in `config.toml`, in one line.
     pub line: String,
+    /// What the line lists: hosts and groups.
+    pub names: Vec<String>,
     /// Which host belongs to which group, a clause each.
     pub belongs: Vec<String>,
 }

@@ -41,6 +41,8 @@ pub struct ApprovalRequest {
     pub preview: Preview,
     /// The rule that asks, why, and how much is at stake.
     pub ruling: Ruling,
+    /// Whether the call runs already: its command waits at a connection, and what it has done so far stays.
+    pub is_running: bool,
     /// How far the call reaches.
     pub reach: Reach,
     /// Whether `haft undo` can take back everything that needs the yes.
@@ -101,6 +103,21 @@ pub struct Offer {
 }
 
 impl ApprovalRequest {
+    /// Returns what "always" adds to the user's settings, in words; nothing where it is no answer.
+    pub fn always(&self) -> Option<String> {
+        let setting = self.setting_to_paste.as_ref()?;
+        let names: Vec<String> = setting.names.iter().map(|name| format!("{name:?}")).collect();
+        Some(format!("adds {} to [network] allow of your config.toml", names.join(", ")))
+    }
+
+    /// Returns the yes that "always" is for this session, which does not read the settings again: to the hosts that are
+    /// asked about, or this once where that is not offered.
+    pub fn yes_to_hosts(&self) -> Verdict {
+        let is_of_hosts = |scope: &GrantScope| scope.parts().iter().all(|part| matches!(part, GrantScope::Host(_)));
+        let offer = self.offers.iter().find(|offer| is_of_hosts(&offer.scope));
+        offer.map_or(Verdict::AllowOnce, |offer| Verdict::AllowFor(offer.scope.clone()))
+    }
+
     /// Returns the words of the grant that an answer gives.
     pub(crate) fn words_of(&self, verdict: &Verdict) -> Option<String> {
         let Verdict::AllowFor(scope) = verdict else { return None };

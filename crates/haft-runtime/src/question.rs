@@ -103,6 +103,7 @@ impl Question<'_> {
             // A yes lets the whole call run, with what needs none.
             reach: effects.iter().map(Reach::of).max().unwrap_or(Reach::Workspace),
             can_be_undone: self.can_be_undone(&asked),
+            is_running: false,
             ruling,
         }
     }

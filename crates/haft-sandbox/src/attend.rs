@@ -58,6 +58,8 @@ pub(crate) struct Task {
     pub(crate) network: Option<Arc<dyn NetworkUse>>,
     /// Lives as long as the command, also when nobody waits for it any more.
     pub(crate) _private: Option<PrivateFolder>,
+    /// Says that somebody is in the home of the session who may leave anything there.
+    pub(crate) _guest: Option<Arc<()>>,
 }
 
 /// How it went.

@@ -15,11 +15,15 @@ use std::collections::BTreeSet;
 use haft_contract::process::{Command, Ground, HowEnded, Level};
 
 use crate::attend::Finish;
+use crate::sandbox::Around;
 use crate::settings::{Network, Settings};
-use places::{Named, Where, cache_variable, named_place, opening, readable};
+use crate::whose_home::WhoseHome;
+use places::{HOME, Named, Where, cache_variable, named_place, opening, readable};
 
 /// Most sentences of one result.
 const MOST: usize = 3;
+/// The number of an error stands in a line as the number of a port does.
+const LARGEST_NUMBER_OF_AN_ERROR: u32 = 255;
 const REFUSED_CALLS: &str = "The sandbox refuses system calls that mount, make namespaces, look into other processes or \
                              are those of another architecture. No setting permits them.";
 
@@ -29,9 +33,9 @@ pub(crate) struct Scene<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) command: &'a Command,
     pub(crate) ground: &'a dyn Ground,
-    pub(crate) level: Level,
-    /// Whether it had the network.
-    pub(crate) network: Network,
+    pub(crate) around: Around,
+    /// The ports at which haft listens in the network of the session.
+    pub(crate) ports: &'a [u16],
 }
 
 /// What was printed at the end.
@@ -79,11 +83,13 @@ enum Means {
     TooManyProcesses,
     /// Something lies at a place by itself.
     Mounted,
+    /// Somebody listens at a port already.
+    PortTaken,
 }
 
 /// In the order in which they are tried: of one line the first that fits is told.
 #[rustfmt::skip]
-const SIGNS: [Sign; 18] = [
+const SIGNS: [Sign; 20] = [
     Sign { words: &["network is unreachable", "enetunreach"], with: &[], means: Means::NoNetwork },
     Sign { words: &["could not resolve host", "temporary failure in name resolution", "name or service not known", "no address associated with hostname", "failed to lookup address", "eai_again", "getaddrinfo", "no such host", "dns error"], with: &[], means: Means::NoName },
     Sign { words: &["operation not permitted", "permission denied"], with: &["socket", "connect", "bind"], means: Means::NoNetwork },
@@ -97,6 +103,8 @@ const SIGNS: [Sign; 18] = [
     Sign { words: &["hardlink different from source"], with: &[], means: Means::SecondNames },
     Sign { words: &["invalid cross-device link", "exdev", "(os error 18)"], with: &[], means: Means::OtherDevice },
     Sign { words: &["resource temporarily unavailable", "(os error 11)"], with: &["fork", "thread", "process", "clone", "spawn"], means: Means::TooManyProcesses },
+    Sign { words: &["can't start new thread", "failed to create new os thread", "unable to create native thread"], with: &[], means: Means::TooManyProcesses },
+    Sign { words: &["address already in use", "eaddrinuse", "(os error 98)"], with: &[], means: Means::PortTaken },
     Sign { words: &["device or resource busy", "ebusy", "(os error 16)"], with: &[], means: Means::Mounted },
     Sign { words: &["read-only file system", "erofs", "(os error 30)"], with: &[], means: Means::NotWritable },
     Sign { words: &["permission denied", "eacces", "(os error 13)"], with: &[], means: Means::NotWritable },
@@ -111,7 +119,7 @@ pub(crate) fn explain(scene: &Scene<'_>, finish: &Finish) -> Vec<String> {
 }
 
 fn explain_printed(scene: &Scene<'_>, printed: &Printed) -> Vec<String> {
-    if scene.level == Level::None {
+    if scene.around.level == Level::None {
         return Vec::new();
     }
     let mut told = Vec::new();
@@ -151,7 +159,7 @@ impl Scene<'_> {
             Means::NotVisible => self.not_visible(line),
             Means::NoNetwork => self.no_network(),
             // What was asked of the supervisor is told of each host.
-            Means::NoName => self.no_network().filter(|_| self.network == Network::Off),
+            Means::NoName => self.no_network().filter(|_| self.around.network == Network::Off),
             Means::NoPrivilege => {
                 Some("Commands cannot gain the rights of another user. No setting permits it.".into())
             }
@@ -174,19 +182,24 @@ impl Scene<'_> {
                 "Where a folder of the workspace cannot be renamed or a file linked, mv and cp do it by copying.".into()
             }),
             Means::SecondNames => self.is_layered().then(|| {
-                "In the layer over the workspace a hard link looks like another file: git clone needs \
-                 --no-hardlinks here."
+                "In the layer over the workspace a hard link looks like another file: use git clone --no-hardlinks, or \
+                 name the repository as file:// with its whole path."
                     .into()
             }),
             Means::TooManyProcesses => {
-                Some(format!("A command may have at most {} processes and threads.", self.settings.processes))
+                let most = self.settings.processes;
+                Some(format!(
+                    "A command may have at most {most} processes and threads: processes = {most} under [sandbox] in \
+                     config.toml. Start fewer at a time, or the user raises it."
+                ))
             }
             Means::Mounted => self.mounted(line),
+            Means::PortTaken => self.port_taken(line),
         }
     }
 
     fn no_network(&self) -> Option<String> {
-        let words = match self.network {
+        let words = match self.around.network {
             Network::On => return None,
             Network::Off => {
                 "This command had no network, because nothing in its words says that it uses one. Name the connection \
@@ -213,6 +226,7 @@ impl Scene<'_> {
             )),
             Where::Covered => Some(covered(&path)),
             Where::Own => Some(own(&path)),
+            Where::Hidden(HOME) if self.around.home == WhoseHome::Clean => Some(clean_home(&path)),
             Where::Outside | Where::Hidden(_) => Some(format!(
                 "{path} is outside the workspace, where commands write nothing and read only what belongs to the system \
                  and to toolchains. {}",
@@ -231,6 +245,7 @@ impl Scene<'_> {
     fn not_visible(&self, line: &str) -> Option<String> {
         let (path, place) = named_place(self, line)?;
         let private = match place {
+            Where::Hidden(HOME) if self.around.home == WhoseHome::Clean => return Some(clean_home(&path)),
             Where::Hidden(private) => private,
             Where::Own => return Some(own(&path)),
             Where::Covered => return Some(covered(&path)),
@@ -256,7 +271,7 @@ impl Scene<'_> {
             (None, None) => "Work in the workspace; the user can put a copy there.".to_owned(),
         };
         // With a file system of their own, commands are refused nothing that they can see but writing.
-        let may_be_read = self.level != Level::Full && !line.to_lowercase().contains("read-only file system");
+        let may_be_read = self.around.level != Level::Full && !line.to_lowercase().contains("read-only file system");
         match readable(self, path).filter(|_| may_be_read) {
             Some(setting) => format!("To let commands read it, the user sets {setting} To change it: {writes}"),
             None => writes,
@@ -270,15 +285,51 @@ impl Scene<'_> {
         }
     }
 
+    /// Ports that neither the line nor the command names may be the one that was meant.
+    fn port_taken(&self, line: &str) -> Option<String> {
+        if self.around.network != Network::Supervised {
+            return None;
+        }
+        let is_named = |port: &&u16| numbers(line).chain(numbers(&self.command.line)).any(|number| number == **port);
+        let ports = match self.ports.iter().filter(is_named).collect::<Vec<_>>().as_slice() {
+            [] if numbers(line).any(|number| u32::from(number) > LARGEST_NUMBER_OF_AN_ERROR) => return None,
+            [] => self.ports.iter().collect(),
+            named => named.to_vec(),
+        };
+        let ports: Vec<String> = ports.into_iter().map(u16::to_string).collect();
+        let (ports, are) = match ports.as_slice() {
+            [] => return None,
+            [port] => (format!("port {port}"), "is"),
+            [others @ .., last] => (format!("ports {} and {last}", others.join(", ")), "are"),
+        };
+        Some(format!(
+            "In the network of the session {ports} {are} taken: haft listens there and passes connections of commands on \
+             to the hosts that the user allows. Let the server listen at another port, such as 8080."
+        ))
+    }
+
     fn is_layered(&self) -> bool {
         self.ground.roots().iter().any(|root| root.layer.is_some())
     }
+}
+
+/// Returns the numbers in a text that may be ports.
+fn numbers(text: &str) -> impl Iterator<Item = u16> {
+    text.split(|letter: char| !letter.is_ascii_digit()).filter_map(|digits| digits.parse().ok())
 }
 
 fn covered(path: &Named) -> String {
     format!(
         "{path} holds secrets and is covered: commands can neither read nor change it. To let commands read this file \
          alone, list it under \"readable\" in [sandbox] of config.toml."
+    )
+}
+
+fn clean_home(path: &Named) -> String {
+    format!(
+        "{path} is in the home of the session, which this command has not: it runs without a question, so settings that \
+         an earlier command may have left there must not change what its programs do. Read or write it with a command \
+         of its own, such as cat, cp or touch."
     )
 }
 

@@ -1,8 +1,8 @@
 //! What commands leave in the home folder of a session: it ends with the session, and whoever expects it there must know.
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
-use std::path::Path;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 /// Names that programs leave everywhere and that nobody looks for.
@@ -19,6 +19,10 @@ const TRIFLES: [&str; 9] = [
 ];
 /// Most names in one sentence.
 const MOST_NAMED: usize = 4;
+/// Names without a dot that programs look for in the folders above the one where they run.
+const LOOKED_FOR: [&str; 4] = ["go", "justfile", "node_modules", "rust-toolchain"];
+/// Most entries of a home that are looked at.
+const MOST_LOOKED_AT: usize = 1_000;
 
 /// Knows which names of the home were told of.
 #[derive(Debug, Default)]
@@ -46,6 +50,43 @@ impl HomeWatch {
     }
 }
 
+/// Returns the first thing in a home that a program could take for settings or load: everything hidden but what haft put
+/// there and folders with nothing in them. Where the workspace lies in the home, programs look for their settings there as
+/// in every folder above it (`package.json`, `rust-toolchain`); then only plain names are none.
+pub(crate) fn settings_in(home: &Path, (own, has_workspace): (&[(PathBuf, String)], bool)) -> Option<PathBuf> {
+    let mut looked_at = 0;
+    let mut folders = vec![PathBuf::new()];
+    while let Some(folder) = folders.pop() {
+        let Ok(entries) = std::fs::read_dir(home.join(&folder)) else { return Some(folder) };
+        for entry in entries.flatten() {
+            let name = folder.join(entry.file_name());
+            let is_own = |(file, text): &(PathBuf, String)| {
+                *file == name && std::fs::read(entry.path()).is_ok_and(|found| found == text.as_bytes())
+            };
+            looked_at += 1;
+            if folder.as_os_str().is_empty() && is_harmless(&entry.file_name(), has_workspace) {
+                continue;
+            }
+            match entry.file_type() {
+                _ if looked_at > MOST_LOOKED_AT => return Some(name),
+                Ok(kind) if kind.is_dir() => folders.push(name),
+                Ok(kind) if kind.is_file() && own.iter().any(is_own) => {}
+                _ => return Some(name),
+            }
+        }
+    }
+    None
+}
+
+fn is_harmless(name: &OsStr, has_workspace: bool) -> bool {
+    let is_plain = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-');
+    match (name.as_encoded_bytes(), has_workspace) {
+        ([b'.', ..], _) => false,
+        (_, false) => true,
+        (plain, true) => plain.iter().all(is_plain) && !LOOKED_FOR.iter().any(|looked_for| name == *looked_for),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -64,5 +105,24 @@ mod tests {
         assert_eq!(news(), None);
         ["a", "b", "c", "d", "e"].iter().for_each(|name| put(name));
         assert!(news().unwrap().starts_with("It left ~/a, ~/b, ~/c, ~/d and 1 more in"));
+    }
+
+    #[test]
+    fn hidden_files_are_settings_and_above_a_workspace_so_is_every_name_that_programs_look_for() {
+        let home = tempfile::tempdir().unwrap();
+        let own = [(PathBuf::from(".gitconfig"), "[safe]\n".to_owned())];
+        let found = |has_workspace| settings_in(home.path(), (&own, has_workspace));
+        let put = |name: &str, text: &str| std::fs::write(home.path().join(name), text).unwrap();
+        std::fs::create_dir_all(home.path().join(".local/share")).unwrap();
+        put(".gitconfig", "[safe]\n");
+        put("a", "");
+        assert_eq!((found(false), found(true)), (None, None));
+        put("rust-toolchain", "");
+        assert_eq!((found(false), found(true)), (None, Some("rust-toolchain".into())));
+        put(".local/share/x", "");
+        assert_eq!(found(false), Some(".local/share/x".into()));
+        std::fs::remove_dir_all(home.path().join(".local")).unwrap();
+        put(".gitconfig", "[core]\n");
+        assert_eq!(found(false), Some(".gitconfig".into()));
     }
 }

@@ -86,6 +86,7 @@ impl Inquirer {
             disk: None,
             network: None,
             _private: None,
+            _guest: None,
         };
         // A thread of its own: the caller's may belong to a runtime, which must not be blocked by a channel.
         std::thread::scope(|scope| scope.spawn(|| answer(task)).join().ok().flatten())

@@ -4,6 +4,8 @@ use std::fs;
 
 use rustix::process::Pid;
 
+/// The port on which programs ask for names.
+pub(crate) const NAMES: u16 = 53;
 /// The state of a socket that waits for connections.
 const LISTENS: &str = "0A";
 /// The column of the local address, and that of the state.

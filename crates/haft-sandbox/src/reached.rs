@@ -97,6 +97,7 @@ fn try_orders(launchers: &Arc<Launchers>, orders: Orders) -> Result<Vec<String>,
         disk: None,
         network: None,
         _private: None,
+        _guest: None,
     };
     // Nobody listens: a trial prints nothing.
     let (tell, _) = mpsc::channel(1);

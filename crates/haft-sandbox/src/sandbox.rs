@@ -54,6 +54,8 @@ pub struct Sandbox {
     /// The keys in folders of toolchains, and when they were looked for.
     keys: Mutex<Option<(Instant, Vec<PathBuf>)>>,
     home: HomeWatch,
+    /// Commands that somebody agreed to hold a copy while they run in the home of the session.
+    guests: Arc<()>,
     told_of_caches: AtomicBool,
 }
 
@@ -70,6 +72,7 @@ impl Sandbox {
             covered: OnceLock::new(),
             keys: Mutex::default(),
             home: HomeWatch::default(),
+            guests: Arc::default(),
             told_of_caches: AtomicBool::new(false),
         }
     }
@@ -94,10 +97,10 @@ impl Sandbox {
     }
 
     /// Prepares what is to be run; `permit` has admitted it.
-    fn task(&self, permit: &Permit, command: &Command, ground: &dyn Ground) -> Result<(Task, Level, Network), NotRun> {
+    fn task(&self, permit: &Permit, command: &Command, ground: &dyn Ground) -> Result<(Task, Around), NotRun> {
         let network = self.network_of_run(permit, command)?;
         let launch = self.launch(permit, command, ground, network)?;
-        let Launch { orders, descriptors, level, mark, private } = launch;
+        let Launch { orders, descriptors, level, mark, private, home } = launch;
         let uses = self.network.as_ref().filter(|_| network == Network::Supervised);
         let task = Task {
             launchers: Arc::clone(&self.launchers),
@@ -111,8 +114,9 @@ impl Sandbox {
             disk: self.settings.disk.map(|most| DiskBound::new(most, ground, &self.folders(ground))),
             network: uses.map(|network| network.join(permit.desk().cloned())),
             _private: private,
+            _guest: (home == WhoseHome::Session).then(|| self.guests.clone()),
         };
-        Ok((task, level, network))
+        Ok((task, Around { level, network, home }))
     }
 
     /// Finds out how a command is confined, and says so to a launcher.
@@ -131,7 +135,7 @@ impl Sandbox {
         if level != Level::Full && ground.roots().iter().any(|root| root.layer.is_some()) {
             return Err(NotRun::NoLayer(format!("the sandbox reaches only the level \"{level}\" here")));
         }
-        let whose = WhoseHome::of(permit, command, &self.settings.home);
+        let whose = self.whose_home(permit, command, ground);
         let mut environment = environment::with(&self.settings.environment, &command.environment)?;
         let mark = (level != Level::Full).then(Mark::fresh);
         environment.extend(mark.as_ref().map(Mark::variable));
@@ -174,7 +178,7 @@ impl Sandbox {
             stays: command.stays,
             ..self.orders(confine)
         };
-        Ok(Launch { orders, descriptors, level, mark, private })
+        Ok(Launch { orders, descriptors, level, mark, private, home: whose })
     }
 
     /// Returns how strongly commands are confined; refuses where that is less than it must be.
@@ -286,6 +290,15 @@ pub(crate) struct Launch {
     pub(crate) level: Level,
     pub(crate) mark: Option<Mark>,
     pub(crate) private: Option<PrivateFolder>,
+    pub(crate) home: WhoseHome,
+}
+
+/// What stands around a command that runs by itself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Around {
+    pub(crate) level: Level,
+    pub(crate) network: Network,
+    pub(crate) home: WhoseHome,
 }
 
 /// Returns what is noted of what runs on a ground.
@@ -363,7 +376,8 @@ impl Processes for Sandbox {
     ) -> BoxFuture<'a, Result<Ended, NotRun>> {
         Box::pin(async move {
             permit.admit(&Effect::Run(CommandLine(command.line.clone())))?;
-            let (task, level, network) = self.task(permit, command, ground)?;
+            let (task, around) = self.task(permit, command, ground)?;
+            let Around { level, network, .. } = around;
             let uses = task.network.clone();
             let finish = attended(task, permit, heard).await?;
             let finish = finish.map_err(|why| {
@@ -375,7 +389,9 @@ impl Processes for Sandbox {
             if let Some(status) = finish.how.exit_code() {
                 permit.receipts().note(Receipt::Exited(status));
             }
-            let scene = Scene { settings: &self.settings, command, ground, level, network };
+            let mut ports = self.network.as_ref().map(|network| network.ports().to_vec()).unwrap_or_default();
+            ports.insert(0, ports::NAMES);
+            let scene = Scene { settings: &self.settings, command, ground, around, ports: &ports };
             let mut notes = finish.notes.clone();
             let mut refused_hosts = Vec::new();
             if let Some(uses) = uses {

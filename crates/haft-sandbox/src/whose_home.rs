@@ -2,22 +2,98 @@
 //!
 //! A command that somebody agreed to has the home of the session. A command that runs only because its words are
 //! harmless must do what they say: settings and programs that an earlier command left in the home (`~/.gitconfig`,
-//! `~/.local/bin/ls`) must not change that. It has a clean home that nothing can be written to, unless it looks at files
-//! of the home with programs that have no settings.
+//! `~/.local/bin/ls`) must not change that. It has the home of the session if it means the home, and either its programs
+//! have no settings, or nothing lies there that a program could take for one (`home::settings_in`). Otherwise it has a
+//! clean home that nothing can be written to.
 
 use std::ffi::OsString;
 use std::path::Path;
 
 use haft_contract::door::{Permit, Standing};
-use haft_contract::effect::Effect;
+use haft_contract::effect::{Effect, Step};
 use haft_contract::process::{Command, Home};
 
 /// Programs that read no settings and load nothing.
 const PLAIN: &[&str] = &[
-    "[", "basename", "cat", "cd", "chmod", "cmp", "cp", "diff", "dirname", "du", "echo", "false", "file", "grep",
-    "head", "ln", "ls", "mkdir", "mktemp", "mv", "printf", "pwd", "readlink", "realpath", "rm", "rmdir", "sed", "sort",
-    "stat", "tail", "tee", "test", "touch", "true", "wc",
+    ":",
+    "[",
+    "arch",
+    "awk",
+    "b2sum",
+    "basename",
+    "cat",
+    "cd",
+    "chmod",
+    "cksum",
+    "cmp",
+    "comm",
+    "cp",
+    "cut",
+    "date",
+    "dd",
+    "df",
+    "diff",
+    "dirname",
+    "du",
+    "echo",
+    "expand",
+    "expr",
+    "false",
+    "file",
+    "find",
+    "fold",
+    "grep",
+    "groups",
+    "head",
+    "hostname",
+    "id",
+    "join",
+    "ln",
+    "ls",
+    "md5sum",
+    "mkdir",
+    "mktemp",
+    "mv",
+    "nl",
+    "nproc",
+    "od",
+    "paste",
+    "printf",
+    "pwd",
+    "readlink",
+    "realpath",
+    "rev",
+    "rm",
+    "rmdir",
+    "sed",
+    "seq",
+    "sha1sum",
+    "sha256sum",
+    "sha512sum",
+    "sleep",
+    "sort",
+    "split",
+    "stat",
+    "tac",
+    "tail",
+    "tee",
+    "test",
+    "touch",
+    "tr",
+    "tree",
+    "true",
+    "truncate",
+    "tsort",
+    "type",
+    "uname",
+    "uniq",
+    "uptime",
+    "wc",
+    "which",
+    "whoami",
 ];
+/// Variables that keep git from writing its traces to a place that `~/.gitconfig` names.
+const NO_TRACES: [&str; 3] = ["GIT_TRACE2", "GIT_TRACE2_EVENT", "GIT_TRACE2_PERF"];
 
 /// Which home a command has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,22 +104,30 @@ pub(crate) enum WhoseHome {
     Session,
     /// That of the session, but programs in it are not found.
     SessionToLookAt,
+    /// The same without the caches of tools: nothing in it could be taken for settings when the command began.
+    SessionWithoutSettings,
     /// A clean one that nobody can write to.
     Clean,
 }
 
 impl WhoseHome {
-    /// Finds out which home a command has.
-    pub(crate) fn of(permit: &Permit, command: &Command, home: &Path) -> Self {
+    /// Finds out which home a command has; `has_settings` says whether something in the home of the session could change
+    /// what programs do.
+    pub(crate) fn of(permit: &Permit, command: &Command, home: &Path, has_settings: impl FnOnce() -> bool) -> Self {
         match (command.home, permit.standing()) {
             (Home::Fresh, _) => WhoseHome::Own,
             (Home::Session, Standing::Consent) => WhoseHome::Session,
             (Home::Session, Standing::Words | Standing::Plan) => {
                 let is_meant = command.line.contains('~')
                     || command.line.contains("HOME")
-                    || home.to_str().is_some_and(|home| command.line.contains(home));
-                if is_meant && runs_plain_programs(permit.effects()) {
+                    || home.to_str().is_some_and(|home| command.line.contains(home))
+                    || steps(permit.effects()).any(shows_settings_of_git);
+                if !is_meant {
+                    WhoseHome::Clean
+                } else if runs_plain_programs(permit.effects()) {
                     WhoseHome::SessionToLookAt
+                } else if permit.standing() == Standing::Words && !has_settings() {
+                    WhoseHome::SessionWithoutSettings
                 } else {
                     WhoseHome::Clean
                 }
@@ -51,9 +135,9 @@ impl WhoseHome {
         }
     }
 
-    /// Leaves the folders of the home out of those in which programs are looked for.
-    pub(crate) fn limit(self, environment: &mut [(OsString, OsString)], home: &Path) {
-        if self != WhoseHome::SessionToLookAt {
+    /// Leaves the folders of the home out of those in which programs are looked for, and lets git write no traces.
+    pub(crate) fn limit(self, environment: &mut Vec<(OsString, OsString)>, home: &Path) {
+        if !matches!(self, WhoseHome::SessionToLookAt | WhoseHome::SessionWithoutSettings) {
             return;
         }
         for (_, value) in environment.iter_mut().filter(|(name, _)| name == "PATH") {
@@ -62,14 +146,25 @@ impl WhoseHome {
                 *value = path;
             }
         }
+        environment.extend(NO_TRACES.map(|name| (name.into(), "0".into())));
     }
 }
 
 fn runs_plain_programs(effects: &[Effect]) -> bool {
-    let mut steps = effects.iter().filter_map(|effect| match effect {
+    let is_plain = |step: &Step| {
+        step.words.first().is_none_or(|program| PLAIN.contains(&program.as_str())) || shows_settings_of_git(step)
+    };
+    steps(effects).next().is_some() && steps(effects).all(is_plain)
+}
+
+/// Returns whether a step does nothing but read or change settings of git, which starts no program of theirs.
+fn shows_settings_of_git(step: &Step) -> bool {
+    matches!(&*step.words, [program, subcommand, ..] if program == "git" && subcommand == "config")
+}
+
+fn steps(effects: &[Effect]) -> impl Iterator<Item = &Step> {
+    effects.iter().filter_map(|effect| match effect {
         Effect::Step(step) => Some(step),
         _ => None,
-    });
-    let is_plain = |words: &[String]| words.first().is_none_or(|program| PLAIN.contains(&program.as_str()));
-    steps.clone().next().is_some() && steps.all(|step| is_plain(&step.words))
+    })
 }

@@ -86,7 +86,7 @@ impl Work<'_> {
         }
         let unseen = WaitingLine::unseen(&teller.waiting);
         let waiting = if teller.streams { unseen.on(teller.line.clone(), endpoint.times.idle) } else { unseen };
-        let session = host.session(&id, Caller::Agent.approver(common, teller.line.clone()));
+        let session = host.session(&id, Caller::Agent.approver((host, common), teller.line.clone()));
         session.set_agent(&model);
         let connection: Connection = tuning.over(chosen.connection());
         let agent = Agent::new(&host.runtime, &session, &connection, &keeping);

@@ -31,14 +31,14 @@ impl Paper {
             None => self.call(request),
         };
         rows.extend(self.said(&why(request), 2));
-        rows.extend(self.answers(&request.offers));
+        rows.extend(self.answers(request));
         rows
     }
 
-    /// Returns the rows that show what to put into a file so that this is never asked again.
-    pub(super) fn to_paste(self, file: &str, rule: &str) -> Vec<String> {
+    /// Returns the rows that show the rule by which this is never asked again.
+    pub(super) fn to_paste(self, rule: &str) -> Vec<String> {
         let faint = Style::new().dimmed();
-        let mut lines = vec![format!("To stop this question, add this to {file}:")];
+        let mut lines = vec!["To stop this question, add this to rules.toml:".to_owned()];
         lines.extend(rule.lines().map(|line| format!("  {}", safe(line))));
         lines.iter().map(|line| format!("{faint}{line}{faint:#}")).collect()
     }
@@ -76,14 +76,17 @@ impl Paper {
         }
     }
 
-    fn answers(self, offers: &[Offer]) -> Vec<String> {
+    fn answers(self, request: &ApprovalRequest) -> Vec<String> {
         let mut rows = vec!["y  yes, this once".to_owned()];
-        for (number, offer) in (1..).zip(offers) {
+        for (number, offer) in (1..).zip(&request.offers) {
             rows.extend(self.said(&format!("{number}  yes, and don't ask again for {}", scope_words(offer)), 3));
             if !offer.would_have_allowed.is_empty() {
                 let examples = one_line(&offer.would_have_allowed.join("; "));
                 rows.extend(self.said(&format!("   (would also have allowed: {examples})"), 4));
             }
+        }
+        if let Some(always) = request.always() {
+            rows.extend(self.said(&format!("a  always: {}", one_line(&always)), 3));
         }
         rows.extend(self.said("n  no (you may add a message for the model: n use the other file)", 3));
         rows.push("s  no, and stop".to_owned());

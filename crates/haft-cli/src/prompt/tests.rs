@@ -1,10 +1,11 @@
 //! Questions as they are shown, and the answers that count.
 
 use haft_contract::call::CallId;
-use haft_contract::effect::CommandLine;
+use haft_contract::effect::{CommandLine, Host};
 use haft_contract::plan::Preview;
 use haft_policy::decision::{Class, Decision, Ruling};
 use haft_policy::grant::GrantScope;
+use haft_policy::hosts::setting_for;
 use haft_policy::reach::Reach;
 use haft_runtime::approval::{AskedCommand, AskedEffect, AskedPart};
 use haft_testkit::snapshot;
@@ -38,6 +39,7 @@ fn request() -> ApprovalRequest {
         preview: Preview::Text("x\u{202e}y".into()),
         ruling: ruling("changes", "It would create a."),
         offers: vec![offer(GrantScope::ChangesInside, &[])],
+        is_running: false,
         rule_to_paste: None,
         setting_to_paste: None,
         reach: Reach::Workspace,
@@ -71,6 +73,7 @@ fn command() -> ApprovalRequest {
             offer(GrantScope::Command { command: CommandLine(text.into()), folder: "".into() }, &[]),
             offer(GrantScope::Contained, &["cargo build", "rm -r target"]),
         ],
+        is_running: false,
         rule_to_paste: Some("[[rule]]\nname = \"allow cargo test\"\n".into()),
         setting_to_paste: None,
         ..request()
@@ -89,9 +92,13 @@ fn dangerous_command() -> ApprovalRequest {
 }
 
 fn answered_to(request: &ApprovalRequest, columns: usize, input: &str) -> (Verdict, String) {
+    answered_with(&HostLists::of_file("/nowhere".as_ref()), request, (columns, input))
+}
+
+fn answered_with(lists: &HostLists, request: &ApprovalRequest, (columns, input): (usize, &str)) -> (Verdict, String) {
     let mut output = Vec::new();
     let paper = Paper { columns, marks: Marks::Signs };
-    let verdict = converse(request, paper, (&mut input.as_bytes(), &mut output)).expect("memory can be written");
+    let verdict = converse(request, paper, (&mut input.as_bytes(), &mut output), lists).expect("memory can be written");
     let shown = anstream::adapter::strip_str(&String::from_utf8_lossy(&output)).to_string();
     (verdict, shown)
 }
@@ -227,7 +234,28 @@ fn what_is_no_text_is_no_answer_and_is_asked_again() {
     let mut shown = Vec::new();
     let paper = Paper { columns: 80, marks: Marks::Signs };
     let typed = b"y\xff\n\xff\xfe\ny\n";
-    let verdict = converse(&request(), paper, (&mut &typed[..], &mut shown)).expect("it can be written");
+    let verdict = converse(&request(), paper, (&mut &typed[..], &mut shown), &HostLists::of_file("/nowhere".as_ref()))
+        .expect("it can be written");
     assert_eq!(verdict, Verdict::AllowOnce);
     assert_eq!(String::from_utf8_lossy(&shown).matches("Choose one of the answers above.").count(), 2);
+}
+
+#[test]
+fn always_is_an_answer_where_a_setting_would_allow_the_hosts_and_writes_it() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let file = folder.path().join("config.toml");
+    let lists = HostLists::of_file(&file);
+    let host = GrantScope::Host(Host("api.example".into()));
+    let offers = vec![Offer { scope: host.clone(), words: "api.example".into(), would_have_allowed: Vec::new() }];
+    let setting_to_paste = Some(setting_for(&["api.example"], None));
+    let asked = ApprovalRequest { offers, setting_to_paste, ..request() };
+    assert!(answered("a\ny\n").1.contains("Choose one of the answers above."));
+    let (verdict, shown) = answered_with(&lists, &asked, (100, "a\n"));
+    assert_eq!(verdict, Verdict::AllowFor(host));
+    assert!(shown.contains("a  always: adds \"api.example\" to [network] allow of your config.toml"), "{shown}");
+    assert!(shown.contains("has [network] allow = [\"api.example\"] now"), "{shown}");
+    let written = std::fs::read_to_string(&file).expect("it is written");
+    assert_eq!(written, "[network]\nallow = [\"api.example\"]\n");
+    let once = ApprovalRequest { offers: Vec::new(), ..asked };
+    assert_eq!(answered_with(&lists, &once, (100, "always\n")).0, Verdict::AllowOnce);
 }

@@ -5,6 +5,7 @@ use std::process::{Child, ChildStdin, ExitStatus};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
+use haft_testkit::require::Need;
 use haft_testkit::scratch_home::{ScratchHome, said};
 use serde_json::{Value, json};
 
@@ -37,6 +38,12 @@ impl Place {
     pub fn run(&self, arguments: &[&str]) -> String {
         let said = said(self.command(arguments), "");
         said.out + &said.err
+    }
+
+    /// Returns whether commands can be confined here.
+    pub fn is_full(&self) -> bool {
+        let said = self.run(&["doctor", "--json"]);
+        Need::Full.met(said.contains("\"full\"") && !said.contains("untried"))
     }
 
     /// Starts a server with these flags before its name.

@@ -269,3 +269,89 @@ fn a_call_that_comes_again_without_an_answer_is_asked_again() {
     assert_eq!(answer["result"]["resultType"], "input_required", "an answer to nothing: {answer}");
     until("nothing was written", || place.get("ws/a.txt").is_none());
 }
+
+/// Returns a call whose command connects to a host that its words do not name, and counts its runs in `ran.txt`.
+fn fetching(place: &Place) -> Value {
+    let request = "GET / HTTP/1.0\\r\\nHost: api.invalid\\r\\n\\r\\n";
+    let script =
+        format!("echo run >> ran.txt; exec 3<>/dev/tcp/api.invalid/80; printf '{request}' >&3; cat <&3; exit 1");
+    place.put("ws/fetch.sh", &script);
+    json!({ "command": "bash fetch.sh" })
+}
+
+/// Sends a call of bash again with an answer to its question.
+fn answered(server: &mut Server, arguments: &Value, (asked, answer): (&Value, &str)) -> Value {
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    let params = json!({
+        "name": "bash", "arguments": arguments, "requestState": asked["requestState"],
+        "inputResponses": { "approval": accept(answer) },
+    });
+    server.request("tools/call", params)["result"].clone()
+}
+
+#[test]
+fn in_the_new_era_a_command_that_wants_a_connection_runs_once_and_the_host_is_asked_about_before_the_next_run() {
+    let place = Place::new();
+    if !place.is_full() {
+        return;
+    }
+    let mut server = place.modern(&[], forms());
+    let arguments = fetching(&place);
+    let runs = || place.get("ws/ran.txt").unwrap_or_default().lines().count();
+
+    let asked = server.call("bash", arguments.clone());
+    let result = answered(&mut server, &arguments, (&asked, "yes"));
+    assert!(text(&result).contains("[network] allow = [\"api.invalid\"]"), "{result}");
+    assert_eq!(runs(), 1);
+
+    let asked = server.call("bash", arguments.clone());
+    let question = &asked["inputRequests"]["approval"]["params"];
+    assert!(question["message"].as_str().is_some_and(|words| words.contains("api.invalid (port 80)")), "{asked}");
+    assert!(!offered(question).contains(&"yes".to_owned()), "nothing waits that it could hold for: {asked}");
+    assert_eq!(runs(), 1, "it is asked before anything runs");
+    let asked = answered(&mut server, &arguments, (&asked, "yes-1"));
+    let result = answered(&mut server, &arguments, (&asked, "yes"));
+    assert!(text(&result).contains("there is no host of this name"), "it was tried: {result}");
+    assert_eq!(runs(), 2);
+}
+
+#[test]
+fn in_the_new_era_a_no_to_a_host_refuses_its_connection_in_the_next_run() {
+    let place = Place::new();
+    if !place.is_full() {
+        return;
+    }
+    let mut server = place.modern(&[], forms());
+    let arguments = fetching(&place);
+    let asked = server.call("bash", arguments.clone());
+    answered(&mut server, &arguments, (&asked, "yes"));
+    let asked = server.call("bash", arguments.clone());
+    let asked = answered(&mut server, &arguments, (&asked, "no"));
+    let result = answered(&mut server, &arguments, (&asked, "yes"));
+    assert!(text(&result).contains("The user said no"), "{result}");
+}
+
+#[test]
+fn an_answer_that_holds_always_is_written_to_the_settings_of_the_user() {
+    let place = Place::new();
+    if !place.is_full() {
+        return;
+    }
+    let mut server = place.shaken(&[], forms());
+    let id = server.begin_call("bash", fetching(&place));
+    let question = server.told("elicitation/create");
+    say(&mut server, &question, accept("yes"));
+    let question = server.told("elicitation/create");
+    assert!(offered(&question["params"]).contains(&"always".to_owned()), "{question}");
+    assert!(question.to_string().contains(r#"adds \"api.invalid\" to [network] allow"#), "{question}");
+    say(&mut server, &question, accept("always"));
+    let result = server.answer(id);
+    assert!(text(&result["result"]).contains("there is no host of this name"), "it was tried: {result}");
+    assert_eq!(place.get("config/haft/config.toml").as_deref(), Some("[network]\nallow = [\"api.invalid\"]\n"));
+    // It is none where no setting could allow it.
+    let id = server.begin_call("write_file", write());
+    let question = server.told("elicitation/create");
+    assert!(!offered(&question["params"]).contains(&"always".to_owned()), "{question}");
+    say(&mut server, &question, accept("always"));
+    assert_eq!(record(&server.answer(id)["result"])["status"], "refused");
+}

@@ -170,6 +170,74 @@ fn what_a_command_leaves_in_the_home_changes_no_command_that_runs_unasked() {
 }
 
 #[test]
+fn commands_that_run_unasked_write_to_the_home_of_the_session() {
+    for_everybody(&|ground| {
+        let mut session = Session::of(ground);
+        for write in
+            ["id > ~/a", "ls --version; echo x >> ~/b", "git --version; touch ~/a; ls ~", "date >> ~/b; cat ~/b"]
+        {
+            let record = session.bash(write);
+            assert_eq!((&record["sandbox"], &record["exit_code"]), (&json!("full"), &json!(0)), "{write}: {record:#}");
+        }
+        assert_eq!(text(&session.bash("ls ~")), "a\nb\n");
+        session.end();
+    });
+}
+
+#[test]
+fn what_was_set_for_git_in_the_session_can_be_read_and_starts_nothing() {
+    for_everybody(&|ground| {
+        if !ground.has_git() {
+            return;
+        }
+        ground.lay_out("git init -q .");
+        let mut session = Session::of(ground);
+        let traces = ground.place.path("traces");
+        let set = "git config --global user.name Somebody; git config --global trace2.normalTarget";
+        session.run(ground, &format!("{set} {}", traces.display()));
+        ground.lay_out("rm -f traces");
+        assert_eq!(text(&session.bash("git config --global user.name")), "Somebody\n");
+        assert!(!traces.exists());
+        // With settings there, a command of which git is more than a reader has a clean home, and says so.
+        let record = session.bash("git --version; touch ~/a");
+        assert!(text(&record).contains("is in the home of the session"), "{record:#}");
+        session.end();
+    });
+}
+
+#[test]
+fn programs_listen_at_low_ports_and_a_port_of_hafts_is_named() {
+    for_everybody(&|ground| {
+        let listen = |port: u16| format!("exec python3 -c 'import socket; socket.create_server((\"\", {port}))'");
+        let mut session = Session::of(ground);
+        let record = session.run(ground, &listen(81));
+        assert_eq!(record["exit_code"], 0, "{record:#}");
+        let record = session.bash(&listen(80).replace("exec ", ""));
+        assert!(text(&record).contains("In the network of the session port 80 is taken"), "{record:#}");
+        session.end();
+    });
+}
+
+#[test]
+fn a_host_that_was_refused_has_no_name_any_more_in_the_same_command() {
+    for_everybody(&|ground| {
+        let request = r"GET / HTTP/1.0\r\nHost: api.invalid\r\n\r\n";
+        let look = "getent ahostsv4 api.invalid > /dev/null && echo found || echo gone";
+        let script =
+            format!("{look}; bash -c \"exec 3<>/dev/tcp/api.invalid/80; printf '{request}' >&3; cat <&3\"; {look}");
+        let mut session = Session::of(ground);
+        for _ in 0..2 {
+            let record = session.run(ground, &script);
+            let lines: Vec<&str> = text(&record).lines().filter(|line| ["found", "gone"].contains(line)).collect();
+            assert_eq!(lines, ["found", "gone"], "each command is decided about anew: {record:#}");
+            assert_eq!(record["network"][0]["outcome"], "refused", "{record:#}");
+            assert_eq!(record["network"].as_array().map(Vec::len), Some(1), "it is told once: {record:#}");
+        }
+        session.end();
+    });
+}
+
+#[test]
 fn what_a_command_leaves_behind_changes_no_hook() {
     for_everybody(&|ground| {
         let config = ground.place.root().join("config");

@@ -15,6 +15,9 @@ const LONGEST: usize = 8_000;
 /// Longest word for the model, in characters.
 const LONGEST_NOTE: usize = 500;
 
+/// The answer that holds always.
+const ALWAYS: &str = "always";
+
 /// How the answers of a list have titles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Titles {
@@ -24,13 +27,38 @@ pub(crate) enum Titles {
     Beside,
 }
 
+/// Whether an answer can be written to the user's settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Always {
+    Offered,
+    NotOffered,
+}
+
 /// Puts a question.
-pub(super) fn params(request: &ApprovalRequest, titles: Titles) -> ElicitRequestParams {
-    let requested_schema = ElicitationSchema::from_json_schema(schema(request, titles)).unwrap_or_else(|_| {
+pub(super) fn params(request: &ApprovalRequest, (titles, always): (Titles, Always)) -> ElicitRequestParams {
+    let once = ("yes".to_owned(), "Yes, this once".to_owned());
+    form(message(request), schema([once].into_iter().chain(for_longer(request, always)), titles))
+}
+
+/// Puts a question that came up while the call ran, before it runs again. Only answers for longer are offered: nothing
+/// waits yet that "once" could mean.
+pub(super) fn params_before_the_next_run(request: &ApprovalRequest, always: Always) -> ElicitRequestParams {
+    let before = "This call ran before and was refused a connection. It is asked about before the call runs again.";
+    form(format!("{before}\n{}", message(request)), schema(for_longer(request, always), Titles::Beside))
+}
+
+fn form(message: String, schema: Map<String, Value>) -> ElicitRequestParams {
+    let requested_schema = ElicitationSchema::from_json_schema(schema).unwrap_or_else(|_| {
         // A list of texts is always one; without answers there is only no.
         ElicitationSchema::new(Default::default())
     });
-    ElicitRequestParams::FormElicitationParams { meta: None, message: message(request), requested_schema }
+    ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema }
+}
+
+/// Returns whether an answer shall hold always.
+pub(super) fn is_always(answer: &ElicitResult) -> bool {
+    let said = answer.content.as_ref().and_then(|content| content.get("answer")?.as_str());
+    answer.action == ElicitationAction::Accept && said == Some(ALWAYS)
 }
 
 /// Reads the answer. What is not clearly a yes is a no.
@@ -58,12 +86,17 @@ pub(super) fn verdict(request: &ApprovalRequest, answer: &ElicitResult) -> Verdi
     }
 }
 
-fn schema(request: &ApprovalRequest, titles: Titles) -> Map<String, Value> {
-    let mut answers = vec![("yes".to_owned(), "Yes, this once".to_owned())];
-    let offers = request.offers.iter().zip(1..);
-    answers.extend(offers.map(|(offer, number)| {
+/// The answers that hold for longer than a call, each with its title.
+fn for_longer(request: &ApprovalRequest, always: Always) -> impl Iterator<Item = (String, String)> {
+    let offers = request.offers.iter().zip(1..).map(|(offer, number)| {
         (format!("yes-{number}"), format!("Yes, and don't ask again for {}", one_line(&offer.words)))
-    }));
+    });
+    let always = request.always().filter(|_| always == Always::Offered);
+    offers.chain(always.map(|words| (ALWAYS.to_owned(), format!("Yes, always: {}", one_line(&words)))))
+}
+
+fn schema(yes: impl Iterator<Item = (String, String)>, titles: Titles) -> Map<String, Value> {
+    let mut answers: Vec<(String, String)> = yes.collect();
     answers.push(("no".to_owned(), "No".to_owned()));
     let mut answer = json!({ "type": "string", "title": "Your answer" });
     match titles {

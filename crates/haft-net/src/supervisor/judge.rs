@@ -13,6 +13,13 @@ pub trait Judge: Send + Sync {
     /// exist.
     fn may_look_up(&self, host: &str) -> bool;
 
+    /// Returns, without waiting, whether the command that runs was refused a host already. Its name does not exist for the
+    /// command any more: clients that would try again and again after a refused connection fail at once.
+    fn was_refused(&self, host: &str) -> bool {
+        let _ = host;
+        false
+    }
+
     /// Decides about a connection; it may wait for a person.
     ///
     /// The supervisor asks once at a time for the same [`Wanted`]; connections that arrive meanwhile share the answer.

@@ -98,6 +98,10 @@ fn decide(session: &Session, question: &Question) -> Answer {
         refuse("A rule denies this host.");
         return Answer::NoSuchName;
     }
+    // The refused connection is reported already.
+    if !is_local && session.judge.was_refused(name) {
+        return Answer::NoSuchName;
+    }
     match question.kind {
         RecordKind::A if is_local => Answer::Address(Ipv4Addr::LOCALHOST),
         RecordKind::A => session.names.address_of(name).map_or_else(

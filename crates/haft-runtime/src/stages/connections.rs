@@ -16,7 +16,7 @@ use haft_policy::policy::{Mode, Policy, Situation};
 use tokio::sync::mpsc::Receiver;
 
 use super::authorize::NOT_COVERED;
-use crate::approval::Verdict;
+use crate::approval::{ApprovalRequest, Verdict};
 use crate::call_context::CallContext;
 use crate::entry::Entry;
 use crate::events::What;
@@ -178,7 +178,8 @@ impl Caller<'_> {
         let preview = Preview::Text(format!("The running command waits to connect to {named}.{belongs}"));
         let about = Subject { entry: self.entry, called: self.called, effects: &effects, preview: &preview };
         let question = Question { cx, policy: self.policy, about, around: None };
-        let request = Arc::new(question.request(self.judge_effects(&effects)));
+        let request = question.request(self.judge_effects(&effects));
+        let request = Arc::new(ApprovalRequest { is_running: true, ..request });
         cx.session.note_asked(question.asked_call());
         cx.tell(|| What::ApprovalAsked(request.clone()));
         let verdict = cx.waiting(cx.session.approver.ask(&request)).await;

@@ -29,14 +29,16 @@ pub(super) enum Where {
     Outside,
 }
 
+/// How the private home is called.
+pub(super) const HOME: &str = "home";
 /// Folders that are private to a command.
 const PRIVATE: [(&str, &str); 6] = [
     ("/tmp", "/tmp"),
     ("/var/tmp", "/var/tmp"),
     ("/run", "/run"),
     ("/dev/shm", "/dev/shm"),
-    ("/home", "home"),
-    ("/root", "home"),
+    ("/home", HOME),
+    ("/root", HOME),
 ];
 /// Folders that nobody would make a part of a workspace.
 const SYSTEM: [&str; 11] =
@@ -138,11 +140,11 @@ fn place_of(scene: &Scene<'_>, path: &Path) -> Where {
         return Where::System;
     }
     let settings = scene.settings;
-    if scene.level != Level::Full || settings.readable.iter().any(|readable| path.starts_with(readable)) {
+    if scene.around.level != Level::Full || settings.readable.iter().any(|readable| path.starts_with(readable)) {
         return Where::Outside;
     }
     if path.starts_with(&settings.home) {
-        return Where::Hidden("home");
+        return Where::Hidden(HOME);
     }
     let private = PRIVATE.iter().find(|(folder, _)| path.starts_with(folder));
     private.map_or(Where::Outside, |(_, name)| Where::Hidden(name))

@@ -66,7 +66,8 @@ fn explained_on(network: Network, level: Level, how: HowEnded, (out, err): (&str
     };
     let command = Command::new(vec!["bash".into()], "x", "/srv/space".into(), Duration::from_secs(1));
     let (settings, ground) = (settings(), Layered(vec![root]));
-    let scene = Scene { settings: &settings, command: &command, ground: &ground, level, network };
+    let around = Around { level, network, home: WhoseHome::Session };
+    let scene = Scene { settings: &settings, command: &command, ground: &ground, around, ports: &[53, 80, 443] };
     explain_printed(&scene, &Printed { how, out: out.into(), err: err.into() })
 }
 
@@ -195,7 +196,9 @@ fn limits_of_the_layer_are_named() {
     check("fatal: hardlink different from source at '/w/c/.git/objects/a'", "--no-hardlinks");
     check("touch: setting times of 'a': Value too large for defined data type", "another owner or group");
     check("OSError: [Errno 18] Invalid cross-device link: 'a' -> 'b'", "mv and cp do it by copying");
-    check("bash: fork: retry: Resource temporarily unavailable", "at most 512 processes");
+    for line in ["bash: fork: retry: Resource temporarily unavailable", "RuntimeError: can't start new thread"] {
+        check(line, "at most 512 processes and threads: processes = 512 under [sandbox] in config.toml");
+    }
 }
 
 #[test]
@@ -287,4 +290,19 @@ fn where_connections_are_supervised_only_what_no_supervisor_sees_is_explained() 
         );
     }
     assert!(told("curl: (6) Could not resolve host: x.example").is_empty(), "the supervisor tells of the host");
+}
+
+#[test]
+fn a_port_at_which_haft_listens_is_named_and_others_are_not_explained() {
+    let supervised =
+        |line: &str| explained_on(Network::Supervised, Level::Full, HowEnded::Exited(1), ("", line)).into_iter().next();
+    for (line, ports) in [
+        ("Error: listen EADDRINUSE: address already in use :::443", "port 443 is taken"),
+        ("OSError: [Errno 98] Address already in use", "ports 53, 80 and 443 are taken"),
+        ("bind: Address already in use (os error 98)", "ports 53, 80 and 443 are taken"),
+    ] {
+        assert!(supervised(line).is_some_and(|told| told.contains(ports)), "{line}: {:?}", supervised(line));
+    }
+    assert_eq!(supervised("Error: listen EADDRINUSE: address already in use :::3000"), None);
+    assert_eq!(explained(Level::Full, HowEnded::Exited(1), "", "Address already in use"), Vec::<String>::new());
 }

@@ -1,16 +1,18 @@
 //! What a command sees: folders of the workspace and of the system, its home, and what is hidden.
 
 use std::path::{Path, PathBuf};
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
+use haft_contract::door::Permit;
 use haft_contract::error::ToolError;
 use haft_contract::process::{Command, Ground};
 
 use super::{Sandbox, shown, visible_roots};
 use crate::caches::only_read;
 use crate::covered::{covered, keys_of_toolchains};
+use crate::home::settings_in;
 use crate::orders::{Visible, VisibleCode};
 use crate::private::SessionPlace;
 use crate::whose_home::WhoseHome;
@@ -55,11 +57,24 @@ impl Sandbox {
             WhoseHome::Session | WhoseHome::SessionToLookAt => {
                 Visible { folders: of_session(), caches: caches(), ..visible }
             }
+            WhoseHome::SessionWithoutSettings => Visible { folders: of_session(), ..visible },
             WhoseHome::Clean => {
                 let others = of_session().into_iter().filter(|(inside, _)| inside != home).collect();
                 Visible { folders: others, is_home_clean: is_apart, ..visible }
             }
         }
+    }
+
+    /// Finds out which home a command has.
+    pub(super) fn whose_home(&self, permit: &Permit, command: &Command, ground: &dyn Ground) -> WhoseHome {
+        let home = &self.settings.home;
+        WhoseHome::of(permit, command, home, || {
+            let Some(place) = self.place(ground) else { return true };
+            let has_workspace = ground.roots().iter().any(|root| root.path.starts_with(home));
+            // A command that is still running, as a job is, could put something there at any time.
+            Arc::strong_count(&self.guests) > 1
+                || settings_in(&place.folder.home(), (&self.settings.home_files, has_workspace)).is_some()
+        })
     }
 
     /// Returns the folders of the session, which are made with its first command.

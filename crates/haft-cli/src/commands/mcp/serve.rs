@@ -4,7 +4,9 @@ use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
 use std::time::Duration;
 
+use haft_config::settings::Settings;
 use haft_host::host::block_on;
+use haft_host::hosts::HostLists;
 use haft_host::options::Options;
 use haft_mcp::asking::Asking;
 use haft_mcp::serve::serve;
@@ -28,7 +30,8 @@ const STARTED: Duration = Duration::from_secs(1);
 
 /// Runs the command.
 pub(super) fn run(common: &Common, arguments: &Serve) -> anyhow::Result<Exit> {
-    let asking = Asking::or_nobody_there(HOW);
+    let lists = HostLists::of_file(&Settings::read(common.profile)?.config_file);
+    let asking = Asking::or_nobody_there_with(HOW, lists);
     let options = common.options();
     let workspace = match arguments.roots {
         true => Workspace::OfClient,

@@ -2,14 +2,11 @@
 //!
 //! Naming the host is the word: nothing is asked. A group is shown in full, so that it is known what was said.
 
-use anyhow::{Context, anyhow};
 use clap::Args;
-use haft_config::file::Mistake;
 use haft_config::network::Allowed;
-use haft_config::network_edit::{HostList, with_hosts};
+use haft_config::network_edit::HostList;
 use haft_config::settings::Settings;
-use haft_host::hosts::HostsOfSettings;
-use haft_workspace::state::{read_config_file, replace_own_file};
+use haft_host::hosts::{HostLists, HostsOfSettings};
 use serde_json::{Value, json};
 
 use super::list::{group_record, say, show_group};
@@ -40,7 +37,7 @@ fn edit(common: &Common, list: HostList, hosts: &[Allowed]) -> anyhow::Result<Ex
     }
     let settings = Settings::read(common.profile)?;
     let names: Vec<String> = hosts.iter().map(ToString::to_string).collect();
-    let is_new = add(&settings, list, &names)?;
+    let is_new = HostLists::of_file(&settings.config_file).add(list, &names)?;
     let settings = Settings::read(common.profile)?;
     let all = HostsOfSettings::of(&settings, common.options().folder());
     let groups = hosts.iter().filter_map(Allowed::group);
@@ -67,17 +64,6 @@ fn edit(common: &Common, list: HostList, hosts: &[Allowed]) -> anyhow::Result<Ex
         denied.for_each(|host| screen::talk(&format!("note: \"deny\" has {host} too, and deny wins")));
     }
     Ok(Exit::Ok)
-}
-
-/// Adds names to a list of the user's file; returns whether the file is another now.
-pub(super) fn add(settings: &Settings, list: HostList, names: &[String]) -> anyhow::Result<bool> {
-    let file = &settings.config_file;
-    let text = read_config_file(file).with_context(|| format!("{} cannot be read", file.display()))?;
-    let mistake = |(line, problem, fix)| Mistake { file: file.clone(), line, problem, fix };
-    let new = with_hosts(&text.unwrap_or_default(), list, names).map_err(mistake)?;
-    let Some(new) = new else { return Ok(false) };
-    replace_own_file(file, &new).map_err(|error| anyhow!("{} cannot be written: {error}", file.display()))?;
-    Ok(true)
 }
 
 /// Refuses to change anything.

@@ -17,13 +17,13 @@ use haft_contract::reader::Reader;
 use haft_contract::result::{Status, ToolResult};
 use haft_host::for_person::for_reader;
 use haft_host::host::{Host, block_on};
-use haft_host::hosts::HostsOfSettings;
+use haft_host::hosts::{HostLists, HostsOfSettings};
 use haft_host::options::{HostAccess, Options};
 use haft_host::project_files::OnUntrusted;
 use haft_runtime::record;
 use serde_json::json;
 
-use super::edit::{add, refused};
+use super::edit::refused;
 use super::list::say;
 use crate::arguments::Common;
 use crate::caller::Caller;
@@ -68,7 +68,7 @@ pub(super) fn run(common: &Common, learn: &Learn) -> anyhow::Result<Exit> {
     let new = new_hosts(&host, &result, learn.group);
     let is_added = !new.is_empty() && (common.yes() == Some(AdvanceYes::ToAll) || agreed(common, &new, learn.group)?);
     if is_added {
-        add(&host.settings, HostList::Group(learn.group), &new)?;
+        HostLists::of_file(&host.settings.config_file).add(HostList::Group(learn.group), &new)?;
     }
     tell(common, &result, (&new, learn.group, is_added))?;
     Ok(match result.status {

@@ -144,9 +144,16 @@ fn tell_kernel(path: &str, words: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Lets programs inside reach each other on 127.0.0.1.
-#[allow(unsafe_code)]
+/// Lets programs inside reach each other on 127.0.0.1, at every port: outside, those below 1024 belong to root; here the
+/// command has the network for itself, and no right that it could need for them.
 pub(super) fn raise_loopback() -> io::Result<()> {
+    // Where the kernel's settings cannot be written, as in some containers, programs use other ports.
+    let _ = std::fs::write("/proc/sys/net/ipv4/ip_unprivileged_port_start", "0");
+    raise()
+}
+
+#[allow(unsafe_code)]
+fn raise() -> io::Result<()> {
     use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
     let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
     // SAFETY: a structure of plain numbers, for which zero is a value.
