@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use crate::BoxFuture;
-use crate::door::{ChangeSetId, Permit};
+use crate::door::{ChangeSetId, Permit, Receipts};
 use crate::error::{Next, ToolError};
 use crate::kinds::ErrorKind;
 use crate::process::{Command, HowEnded};
@@ -41,8 +41,8 @@ pub trait Jobs: Send + Sync {
     /// Ends every process of a job, and waits until what it changed is in the workspace.
     fn stop<'a>(&'a self, job: u64) -> BoxFuture<'a, ()>;
 
-    /// Notes that the model was told how a job ended.
-    fn note_told(&self, job: u64);
+    /// Notes that the model was told how a job ended. Returns what was done under its permit, the first time.
+    fn note_told(&self, job: u64) -> Option<Receipts>;
 }
 
 /// A job that is to be started.
@@ -158,7 +158,9 @@ impl Jobs for NoJobs {
         Box::pin(async {})
     }
 
-    fn note_told(&self, _job: u64) {}
+    fn note_told(&self, _job: u64) -> Option<Receipts> {
+        None
+    }
 }
 
 /// Says that a job would end with the call.

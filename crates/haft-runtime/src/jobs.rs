@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use haft_contract::BoxFuture;
 use haft_contract::command_run::CommandRun;
-use haft_contract::door::Permit;
+use haft_contract::door::{Permit, Receipts};
 use haft_contract::error::{Next, ToolError};
 use haft_contract::job::{JobEnd, JobFacts, JobOutput, Jobs, NewJob, no_session};
 use haft_contract::kinds::ErrorKind;
@@ -56,6 +56,8 @@ struct Job {
     began: Instant,
     stop: CancellationToken,
     signals: Signals,
+    /// What is done under its permit.
+    receipts: Receipts,
     state: Mutex<State>,
     /// Wakes who waits for output or the end.
     news: Notify,
@@ -155,6 +157,7 @@ impl Jobs for SessionJobs {
                 began: Instant::now(),
                 stop: stop.clone(),
                 signals: own.signals().clone(),
+                receipts: own.receipts().clone(),
                 state: Mutex::new(State {
                     log: Log::new(self.ground.redactor.clone()),
                     read: 0,
@@ -221,10 +224,10 @@ impl Jobs for SessionJobs {
         })
     }
 
-    fn note_told(&self, job: u64) {
-        if let Some(job) = self.find(job) {
-            job.state().is_told = true;
-        }
+    fn note_told(&self, job: u64) -> Option<Receipts> {
+        let job = self.find(job)?;
+        let was_told = std::mem::replace(&mut job.state().is_told, true);
+        (!was_told).then(|| job.receipts.clone())
     }
 }
 
