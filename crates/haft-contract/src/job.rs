@@ -5,6 +5,9 @@
 //!
 //! Not here: keeping them (`haft-runtime`), running a command (`process`).
 
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::Weak;
 use std::time::Duration;
 
 use crate::BoxFuture;
@@ -43,7 +46,34 @@ pub trait Jobs: Send + Sync {
 
     /// Notes that the model was told how a job ended. Returns what was done under its permit, the first time.
     fn note_told(&self, job: u64) -> Option<Receipts>;
+
+    /// Returns whether a program listens on this port of the loopback that jobs have, where that is known.
+    fn is_listening(&self, _port: u16) -> Option<bool> {
+        None
+    }
+
+    /// Connects to a port of the loopback that jobs have. May wait for the program that listens there.
+    ///
+    /// # Errors
+    ///
+    /// Fails where no program accepts, or where there is no way to that loopback.
+    fn connect(&self, _port: u16) -> io::Result<OwnedFd> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
 }
+
+/// Lets other processes of the user see and control the jobs of a session.
+pub trait JobService: Send + Sync {
+    /// Publishes the jobs of the session of this name until what this returns is dropped.
+    ///
+    /// # Errors
+    ///
+    /// Fails where no place for that can be made; then only the session itself reaches its jobs.
+    fn publish(&self, session: &str, jobs: Weak<dyn Jobs>) -> io::Result<Publication>;
+}
+
+/// Ends what was published when it is dropped.
+pub type Publication = Box<dyn std::any::Any + Send + Sync>;
 
 /// A job that is to be started.
 #[derive(Clone, Debug)]
@@ -117,7 +147,7 @@ impl JobEnd {
 }
 
 /// A part of what a job has printed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobOutput {
     /// Both streams as they came, as plain text without secrets.
     pub text: String,
