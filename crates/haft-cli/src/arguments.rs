@@ -16,6 +16,7 @@ use haft_runtime::session::Keeping;
 use crate::agent::flags::ModelFlags;
 use crate::commands::gc::Gc;
 use crate::commands::guard::Guard;
+use crate::commands::jobs::JobsArguments;
 use crate::commands::mcp::McpArguments;
 use crate::commands::network::NetworkArguments;
 use crate::commands::new_tool::New;
@@ -122,6 +123,8 @@ pub(crate) enum Command {
     Replay(Replay),
     /// List the sessions of this workspace, most recently used first
     Sessions(Sessions),
+    /// List, read, stop and open what sessions keep running in the background
+    Jobs(JobsArguments),
     /// List the models that you can use here, and where haft found them
     Models(ModelFlags),
     /// Show real calls in a scratch folder, in five seconds

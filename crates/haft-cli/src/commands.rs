@@ -8,6 +8,7 @@ pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod gc;
 pub(crate) mod guard;
+pub(crate) mod jobs;
 pub(crate) mod log;
 pub(crate) mod mcp;
 pub(crate) mod models;

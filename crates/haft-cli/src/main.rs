@@ -69,6 +69,7 @@ fn main() -> ExitCode {
         Some(Command::Resume(ref resume)) => commands::resume::run(&arguments.common, resume),
         Some(Command::Replay(ref replay)) => commands::replay::run(&arguments.common, replay),
         Some(Command::Sessions(ref sessions)) => commands::sessions::run(&arguments.common, sessions),
+        Some(Command::Jobs(ref jobs)) => commands::jobs::run(&arguments.common, jobs),
         Some(Command::Models(ref flags)) => commands::models::run(&arguments.common, flags),
         Some(Command::Tour) => commands::tour::run(&arguments.common),
         Some(Command::Completions { shell }) => commands::completions::run(shell),

@@ -17,6 +17,8 @@ mod damaged_objects;
 mod ground;
 #[path = "shell/jobs.rs"]
 mod jobs;
+#[path = "shell/jobs_outside.rs"]
+mod jobs_outside;
 #[path = "shell/looking.rs"]
 mod looking;
 #[path = "shell/masked.rs"]

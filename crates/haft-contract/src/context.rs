@@ -243,6 +243,13 @@ impl<'a> RunContext<'a> {
         self.jobs
     }
 
+    /// Notes that this call tells how a job ended, and so what it changed.
+    pub fn tell_job_end(&self, job: u64) {
+        if let Some(receipts) = self.jobs.note_told(job) {
+            self.permit.receipts().note_job(&receipts);
+        }
+    }
+
     /// Returns whether a program listens on this port of the loopback that commands have, where that is known.
     pub fn is_listening(&self, port: u16) -> Option<bool> {
         self.doors.processes.is_listening(port)

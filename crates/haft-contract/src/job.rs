@@ -5,10 +5,13 @@
 //!
 //! Not here: keeping them (`haft-runtime`), running a command (`process`).
 
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::Weak;
 use std::time::Duration;
 
 use crate::BoxFuture;
-use crate::door::{ChangeSetId, Permit};
+use crate::door::{ChangeSetId, Permit, Receipts};
 use crate::error::{Next, ToolError};
 use crate::kinds::ErrorKind;
 use crate::process::{Command, HowEnded};
@@ -41,9 +44,36 @@ pub trait Jobs: Send + Sync {
     /// Ends every process of a job, and waits until what it changed is in the workspace.
     fn stop<'a>(&'a self, job: u64) -> BoxFuture<'a, ()>;
 
-    /// Notes that the model was told how a job ended.
-    fn note_told(&self, job: u64);
+    /// Notes that the model was told how a job ended. Returns what was done under its permit, the first time.
+    fn note_told(&self, job: u64) -> Option<Receipts>;
+
+    /// Returns whether a program listens on this port of the loopback that jobs have, where that is known.
+    fn is_listening(&self, _port: u16) -> Option<bool> {
+        None
+    }
+
+    /// Connects to a port of the loopback that jobs have. May wait for the program that listens there.
+    ///
+    /// # Errors
+    ///
+    /// Fails where no program accepts, or where there is no way to that loopback.
+    fn connect(&self, _port: u16) -> io::Result<OwnedFd> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
 }
+
+/// Lets other processes of the user see and control the jobs of a session.
+pub trait JobService: Send + Sync {
+    /// Publishes the jobs of the session of this name until what this returns is dropped.
+    ///
+    /// # Errors
+    ///
+    /// Fails where no place for that can be made; then only the session itself reaches its jobs.
+    fn publish(&self, session: &str, jobs: Weak<dyn Jobs>) -> io::Result<Publication>;
+}
+
+/// Ends what was published when it is dropped.
+pub type Publication = Box<dyn std::any::Any + Send + Sync>;
 
 /// A job that is to be started.
 #[derive(Clone, Debug)]
@@ -117,7 +147,7 @@ impl JobEnd {
 }
 
 /// A part of what a job has printed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobOutput {
     /// Both streams as they came, as plain text without secrets.
     pub text: String,
@@ -158,7 +188,9 @@ impl Jobs for NoJobs {
         Box::pin(async {})
     }
 
-    fn note_told(&self, _job: u64) {}
+    fn note_told(&self, _job: u64) -> Option<Receipts> {
+        None
+    }
 }
 
 /// Says that a job would end with the call.

@@ -12,6 +12,7 @@ mod settled;
 pub use settled::{ChangeCounts, Settle, Settled, Settlement};
 
 use std::fmt;
+use std::io;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -38,6 +39,15 @@ pub trait Processes: Send + Sync {
     /// Returns whether a program listens on this port of the loopback that commands have, where that is known.
     fn is_listening(&self, _port: u16) -> Option<bool> {
         None
+    }
+
+    /// Connects to a port of the loopback that commands have. May wait for the program that listens there.
+    ///
+    /// # Errors
+    ///
+    /// Fails where no program accepts, or where there is no way to that loopback.
+    fn connect(&self, _port: u16) -> io::Result<OwnedFd> {
+        Err(io::ErrorKind::Unsupported.into())
     }
 
     /// Runs a command on a ground until it ends, and everything that it has started with it.

@@ -31,6 +31,8 @@ use crate::described_tools::{self, Assembly, Found};
 use crate::dialects::chosen_dialect;
 use crate::hooks::with_hooks;
 use crate::hosts::HostsOfSettings;
+#[cfg(feature = "model")]
+use crate::job_publication::StateJobService;
 use crate::loaded_workspace::{LoadedWorkspace, Search, open_workspace};
 use crate::notices::Notices;
 use crate::options::{BuiltIn, Options};
@@ -163,6 +165,8 @@ impl Host {
     #[must_use]
     pub fn session(&self, name: &str, approver: Box<dyn Approver>) -> Session {
         let session = self.runtime.session(name, approver).with_keeping(self.options.keeping);
+        #[cfg(feature = "model")]
+        let session = session.publishing_jobs(Arc::new(StateJobService(self.state.clone())));
         session.set_mode(self.options.mode);
         session
     }

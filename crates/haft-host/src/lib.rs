@@ -22,6 +22,8 @@ pub mod guard;
 mod hooks;
 pub mod host;
 pub mod hosts;
+#[cfg(feature = "model")]
+mod job_publication;
 pub mod loaded_workspace;
 #[cfg(feature = "agent")]
 pub mod model;

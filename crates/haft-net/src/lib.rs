@@ -10,6 +10,8 @@
 //!
 //! [`supervisor`] is the way of commands to the network: it knows their connections by name and asks about each.
 //!
+//! [`jobs`] is the way of the user's other processes to the jobs of a session, over a socket of the file system.
+//!
 //! Not here: deciding whether, and what a request is for.
 
 mod address;
@@ -19,6 +21,8 @@ mod client;
 mod collector;
 mod door;
 mod failing;
+#[expect(clippy::disallowed_types, reason = "this is the crate that the network is reached through")]
+pub mod jobs;
 mod method;
 mod names;
 #[cfg(test)]

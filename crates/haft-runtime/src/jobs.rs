@@ -5,14 +5,17 @@
 
 mod log;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::io;
+use std::ops::Deref;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use haft_contract::BoxFuture;
 use haft_contract::command_run::CommandRun;
-use haft_contract::door::Permit;
+use haft_contract::door::{Permit, Receipts};
 use haft_contract::error::{Next, ToolError};
-use haft_contract::job::{JobEnd, JobFacts, JobOutput, Jobs, NewJob, no_session};
+use haft_contract::job::{JobEnd, JobFacts, JobOutput, JobService, Jobs, NewJob, Publication, no_session};
 use haft_contract::kinds::ErrorKind;
 use haft_contract::process::{Command, HowEnded, Ran, Settle};
 use haft_contract::signals::{LOOK_AGAIN, Signals};
@@ -34,10 +37,44 @@ const LAST_LINES: usize = 600;
 /// The signal that ends a process without a word.
 const SIGKILL: i32 = 9;
 
+/// The jobs of one session, which end when this is dropped, also if another thread still asks about them.
+pub(crate) struct HeldJobs(Arc<SessionJobs>);
+
 /// The jobs of one session.
 pub(crate) struct SessionJobs {
     ground: Arc<Ground>,
     inner: Mutex<Inner>,
+}
+
+impl HeldJobs {
+    pub(crate) fn new(ground: Arc<Ground>) -> Self {
+        Self(Arc::new(SessionJobs { ground, inner: Mutex::default() }))
+    }
+
+    /// Publishes the jobs of the session of this name with its first one.
+    pub(crate) fn publish_with(&self, service: Arc<dyn JobService>, session: &str) {
+        let jobs: Weak<SessionJobs> = Arc::downgrade(&self.0);
+        let session = session.to_owned();
+        self.inner().publish = Some(Box::new(move || service.publish(&session, jobs).ok()));
+    }
+}
+
+impl Deref for HeldJobs {
+    type Target = SessionJobs;
+
+    fn deref(&self) -> &SessionJobs {
+        &self.0
+    }
+}
+
+impl Drop for HeldJobs {
+    fn drop(&mut self) {
+        let mut inner = self.inner();
+        inner.jobs.iter().for_each(|job| job.stop.cancel());
+        let publication = inner.publication.take();
+        drop(inner);
+        drop(publication);
+    }
 }
 
 #[derive(Default)]
@@ -47,6 +84,9 @@ struct Inner {
     last: u64,
     /// Whether the session ends with the call that would start a job.
     is_one_call: bool,
+    /// Publishes the jobs, once.
+    publish: Option<Box<dyn FnOnce() -> Option<Publication> + Send>>,
+    publication: Option<Publication>,
 }
 
 struct Job {
@@ -56,6 +96,8 @@ struct Job {
     began: Instant,
     stop: CancellationToken,
     signals: Signals,
+    /// What is done under its permit.
+    receipts: Receipts,
     state: Mutex<State>,
     /// Wakes who waits for output or the end.
     news: Notify,
@@ -70,10 +112,6 @@ struct State {
 }
 
 impl SessionJobs {
-    pub(crate) fn new(ground: Arc<Ground>) -> Self {
-        Self { ground, inner: Mutex::default() }
-    }
-
     /// Refuses jobs: the session ends with the call.
     pub(crate) fn refuse(&self) {
         self.inner().is_one_call = true;
@@ -135,12 +173,6 @@ impl SessionJobs {
     }
 }
 
-impl Drop for SessionJobs {
-    fn drop(&mut self) {
-        self.inner().jobs.iter().for_each(|job| job.stop.cancel());
-    }
-}
-
 impl Jobs for SessionJobs {
     fn start<'a>(&'a self, permit: &'a Permit, new: NewJob) -> BoxFuture<'a, Result<u64, ToolError>> {
         Box::pin(async move {
@@ -155,6 +187,7 @@ impl Jobs for SessionJobs {
                 began: Instant::now(),
                 stop: stop.clone(),
                 signals: own.signals().clone(),
+                receipts: own.receipts().clone(),
                 state: Mutex::new(State {
                     log: Log::new(self.ground.redactor.clone()),
                     read: 0,
@@ -177,8 +210,16 @@ impl Jobs for SessionJobs {
                 ran = receipts.ran() => permit.receipts().note(ran),
                 Ok(error) = refused => return Err(error),
             }
-            self.inner().jobs.push(job);
+            let publish = {
+                let mut inner = self.inner();
+                inner.jobs.push(job);
+                inner.publish.take()
+            };
             given_up.disarm();
+            // A job is of use to its session also where nobody else can see it.
+            if let Some(publication) = publish.and_then(|publish| publish()) {
+                self.inner().publication = Some(publication);
+            }
             Ok(number)
         })
     }
@@ -221,10 +262,18 @@ impl Jobs for SessionJobs {
         })
     }
 
-    fn note_told(&self, job: u64) {
-        if let Some(job) = self.find(job) {
-            job.state().is_told = true;
-        }
+    fn note_told(&self, job: u64) -> Option<Receipts> {
+        let job = self.find(job)?;
+        let was_told = std::mem::replace(&mut job.state().is_told, true);
+        (!was_told).then(|| job.receipts.clone())
+    }
+
+    fn is_listening(&self, port: u16) -> Option<bool> {
+        self.ground.doors.processes.is_listening(port)
+    }
+
+    fn connect(&self, port: u16) -> io::Result<OwnedFd> {
+        self.ground.doors.processes.connect(port)
     }
 }
 

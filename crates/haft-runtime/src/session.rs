@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use haft_contract::call::{CallId, ToolCall};
 use haft_contract::door::{Errand, Page, PageRequest, Receipt, SessionName, Spill};
 use haft_contract::error::ToolError;
+use haft_contract::job::JobService;
 use haft_contract::path::{Extent, RawPath, Target};
 use haft_contract::session_state::{AgentState, Storage};
 use haft_policy::grant::GrantScope;
@@ -15,7 +16,7 @@ use crate::approval::Approver;
 use crate::asked::{AskedCall, AskedCalls};
 use crate::bits::Bit;
 use crate::call_context::CallContext;
-use crate::jobs::SessionJobs;
+use crate::jobs::HeldJobs;
 use crate::memory::{CallKey, Memory, Remembered};
 use crate::permits;
 use crate::runtime::Ground;
@@ -40,7 +41,7 @@ pub struct Session {
     earlier_turns: Mutex<Vec<Weak<Turn>>>,
     mode: Mutex<Mode>,
     pub(crate) storage: SessionStorage,
-    pub(crate) jobs: SessionJobs,
+    pub(crate) jobs: HeldJobs,
     agent_state: Mutex<Option<Arc<dyn AgentState>>>,
     keeping: Keeping,
     readers: Readers,
@@ -74,7 +75,7 @@ impl Session {
             run: uuid::Uuid::now_v7().simple().to_string().into(),
             approver,
             memory: Memory::default(),
-            jobs: SessionJobs::new(ground.clone()),
+            jobs: HeldJobs::new(ground.clone()),
             ground,
             asking: tokio::sync::Mutex::default(),
             grants: Mutex::default(),
@@ -113,6 +114,12 @@ impl Session {
     /// Refuses jobs, because the session ends with its first call.
     pub fn without_jobs(self) -> Self {
         self.jobs.refuse();
+        self
+    }
+
+    /// Lets other processes of the user see and control the jobs, from the first one on.
+    pub fn publishing_jobs(self, service: Arc<dyn JobService>) -> Self {
+        self.jobs.publish_with(service, self.name.as_str());
         self
     }
 

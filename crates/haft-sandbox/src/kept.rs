@@ -108,6 +108,17 @@ impl KeptRoots {
     }
 }
 
+impl KeptRoots {
+    /// Returns sockets on the networks of the kept roots, those of the root used last first.
+    pub(crate) fn sockets(&self) -> Vec<OwnedFd> {
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sockets = Vec::new();
+        // One that does not answer would take its late answer for that to the next question.
+        inner.roots.retain(|root| root.standby.sockets().map(|more| sockets.insert(0, more)).is_ok());
+        sockets.into_iter().flatten().collect()
+    }
+}
+
 /// Copies the launcher that stands by outside.
 pub(crate) type Copy<'a> = &'a dyn Fn() -> io::Result<Launched>;
 

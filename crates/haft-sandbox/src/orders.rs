@@ -14,6 +14,10 @@ use crate::exact;
 pub(crate) const NAME: &str = "haft-launcher";
 /// The byte that asks every process of the command to end by itself.
 pub(crate) const ASK_TO_END: u8 = b't';
+/// The byte with which a launcher that stands by is told of a command, whose descriptors come with it.
+pub(crate) const COPY: u8 = b'd';
+/// The byte that asks a launcher that stands by for sockets on its network.
+pub(crate) const LEND_SOCKETS: u8 = b's';
 /// The bit of a byte that sends a signal, whose number is in the other bits, to every process of the command.
 pub(crate) const SIGNAL: u8 = 0x80;
 

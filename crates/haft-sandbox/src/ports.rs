@@ -1,7 +1,15 @@
-//! Which ports programs listen on, as /proc says of a network.
+//! The ports on which programs listen: which there are, as /proc says of a network, and connections to them.
 
 use std::fs;
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::os::fd::OwnedFd;
+use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::sockopt::{socket_domain, socket_error};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, connect as connect_socket, socket_with};
 use rustix::process::Pid;
 
 /// The port on which programs ask for names.
@@ -10,6 +18,8 @@ pub(crate) const NAMES: u16 = 53;
 const LISTENS: &str = "0A";
 /// The column of the local address, and that of the state.
 const COLUMNS: (usize, usize) = (1, 3);
+/// How long a program that listens may take to accept.
+const TO_ACCEPT: Duration = Duration::from_secs(2);
 
 /// Returns whether a program listens on this port, on the network of this process or else on our own.
 pub(crate) fn is_listening(inside: Option<Pid>, port: u16) -> Option<bool> {
@@ -20,6 +30,45 @@ pub(crate) fn is_listening(inside: Option<Pid>, port: u16) -> Option<bool> {
     let mut known = tables.iter().flatten().peekable();
     known.peek()?;
     Some(known.any(|table| listens_in(table, port)))
+}
+
+/// Connects the first of these sockets that it is possible with to a port of its loopback.
+pub(crate) fn connect(sockets: Vec<OwnedFd>, port: u16) -> io::Result<OwnedFd> {
+    let mut failed = Errno::NETUNREACH;
+    for socket in sockets {
+        match connect_one(&socket, port) {
+            Ok(()) => return Ok(socket),
+            // Who refuses a connection is nearer than who has no such protocol.
+            Err(error) if failed != Errno::CONNREFUSED => failed = error,
+            Err(_) => {}
+        }
+    }
+    Err(failed.into())
+}
+
+/// Returns sockets on the network of this process, one for each protocol.
+pub(crate) fn own_sockets() -> Vec<OwnedFd> {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let made =
+        [AddressFamily::INET, AddressFamily::INET6].map(|family| socket_with(family, SocketType::STREAM, flags, None));
+    made.into_iter().flatten().collect()
+}
+
+fn connect_one(socket: &OwnedFd, port: u16) -> rustix::io::Result<()> {
+    let address = match socket_domain(socket)? {
+        AddressFamily::INET6 => SocketAddr::from((Ipv6Addr::LOCALHOST, port)),
+        _ => SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
+    };
+    match connect_socket(socket, &address) {
+        Err(Errno::INPROGRESS) => {}
+        done => return done,
+    }
+    let mut polled = [PollFd::new(socket, PollFlags::OUT)];
+    let most = Timespec::try_from(TO_ACCEPT).unwrap_or_default();
+    match poll(&mut polled, Some(&most))? {
+        0 => Err(Errno::TIMEDOUT),
+        _ => socket_error(socket)?,
+    }
 }
 
 fn listens_in(table: &str, port: u16) -> bool {
@@ -43,7 +92,10 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         assert_eq!(is_listening(None, port), Some(true));
+        assert!(connect(own_sockets(), port).is_ok());
         drop(listener);
+        let refused = connect(own_sockets(), port).expect_err("nothing listens");
+        assert_eq!(refused.kind(), io::ErrorKind::ConnectionRefused);
         assert_eq!(is_listening(None, port), Some(false));
         assert_eq!(is_listening(Pid::from_raw(i32::MAX), port), None);
     }

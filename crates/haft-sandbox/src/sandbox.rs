@@ -367,6 +367,17 @@ impl Processes for Sandbox {
         ports::is_listening(self.launchers.inside(), port)
     }
 
+    fn connect(&self, port: u16) -> std::io::Result<OwnedFd> {
+        ports::connect(
+            match self.confinement().reached {
+                Level::Full => self.launchers.kept.sockets(),
+                // Its commands are on the network of the machine.
+                Level::Partial | Level::None => ports::own_sockets(),
+            },
+            port,
+        )
+    }
+
     fn run<'a>(
         &'a self,
         permit: &'a Permit,

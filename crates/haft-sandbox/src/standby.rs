@@ -19,7 +19,7 @@ use rustix::process::{Gid, Pid, Uid, geteuid};
 use crate::child::Process;
 use crate::kept::KeptRoots;
 use crate::launcher::Launcher;
-use crate::orders::{NAME, Orders};
+use crate::orders::{LEND_SOCKETS, NAME, Orders};
 use crate::private::SessionPlace;
 use crate::wire;
 
@@ -184,6 +184,21 @@ impl Standby {
         };
         let process = Process::child(pid).inspect_err(|_| Process::end_by_number(pid))?;
         Ok(Launched { process, line, streams: Streams { out, err }, is_inside: self.inside.is_some() })
+    }
+}
+
+impl Standby {
+    /// Returns sockets on its network that are not connected, one for each protocol that there is.
+    pub(crate) fn sockets(&self) -> io::Result<Vec<OwnedFd>> {
+        for timeout in [Timeout::Send, Timeout::Recv] {
+            set_socket_timeout(&self.line, timeout, Some(TO_COPY))?;
+        }
+        wire::send_all(&self.line, &[LEND_SOCKETS])?;
+        let mut byte = [0];
+        match wire::receive_small(&self.line, &mut byte).map_err(no_answer)? {
+            (1, sockets) if byte[0] == LEND_SOCKETS => Ok(sockets),
+            _ => Err(no_answer(io::ErrorKind::UnexpectedEof.into())),
+        }
     }
 }
 

@@ -11,6 +11,8 @@ use rustix::net::{
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::orders::COPY;
+
 /// Most descriptors that the kernel takes in one message.
 const IN_ONE_MESSAGE: usize = 253;
 /// Most bytes of orders; nobody has that many folders.
@@ -33,7 +35,7 @@ pub(crate) fn send_orders(socket: &OwnedFd, orders: &impl Serialize, descriptors
 /// Sends as many descriptors as fit into one message.
 pub(crate) fn send_group(socket: &OwnedFd, group: &[BorrowedFd<'_>]) -> io::Result<()> {
     // Descriptors need a byte to travel with.
-    send_with(socket, b"d", group)
+    send_with(socket, &[COPY], group)
 }
 
 /// Sends a short text with descriptors, in one message.
@@ -67,9 +69,14 @@ pub(crate) fn receive_orders<T: DeserializeOwned>(socket: &OwnedFd) -> io::Resul
 
 /// Receives the descriptors of one message; none when the stream has ended.
 pub(crate) fn receive_group(socket: &impl AsFd) -> io::Result<Vec<OwnedFd>> {
+    receive_small(socket, &mut [0]).map(|(_, descriptors)| descriptors)
+}
+
+/// Receives a short text that comes with descriptors, in one message.
+pub(crate) fn receive_small(socket: &impl AsFd, room: &mut [u8]) -> io::Result<(usize, Vec<OwnedFd>)> {
     loop {
-        match receive_with(socket, &mut [0], RecvFlags::empty()) {
-            Ok((_, descriptors)) => return Ok(descriptors),
+        match receive_with(socket, room, RecvFlags::empty()) {
+            Ok(received) => return Ok(received),
             Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }

@@ -85,13 +85,16 @@ impl Tool for Jobs {
     async fn run(&self, args: Args, (): (), cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
         match args.action.unwrap_or(Action::List) {
             Action::List => Ok(listed(cx)),
-            Action::Output => Ok(printed(&chosen(args.job.as_deref(), cx)?, Vec::new(), cx)),
+            Action::Output => {
+                let news = printed(&chosen(args.job.as_deref(), cx)?, None, cx);
+                Ok(if news.text.is_empty() { news.saying("(nothing new)\n") } else { news }.into())
+            }
             Action::Wait => wait(args, cx).await,
             Action::Signal => signal(&args, cx),
             Action::Stop => {
                 let job = chosen(args.job.as_deref(), cx)?;
                 cx.jobs().stop(job.number).await;
-                Ok(printed(&job, Vec::new(), cx))
+                Ok(printed(&job, None, cx).into())
             }
         }
     }
@@ -158,7 +161,7 @@ fn listed(cx: &RunContext<'_>) -> ToolOutput {
         text.push_str("The session has no jobs.\n");
     }
     // Now the model knows how they ended.
-    jobs.iter().filter(|job| job.end.is_some()).for_each(|job| cx.jobs().note_told(job.number));
+    jobs.iter().filter(|job| job.end.is_some()).for_each(|job| cx.tell_job_end(job.number));
     let data: Vec<Value> = jobs.iter().map(job_data).collect();
     ToolOutput::text(text).with_data(json!({ "jobs": data }))
 }
@@ -179,25 +182,43 @@ fn shortened(line: &str) -> String {
     }
 }
 
-/// Shows what a job has printed since the last time, and how it stands.
-fn printed(job: &JobFacts, notes: Vec<String>, cx: &RunContext<'_>) -> ToolOutput {
+/// What a job has printed since the last time, and how it stands.
+struct News {
+    text: String,
+    notes: Vec<String>,
+    data: Value,
+}
+
+impl News {
+    fn saying(self, text: &str) -> Self {
+        Self { text: text.to_owned(), ..self }
+    }
+}
+
+impl From<News> for ToolOutput {
+    fn from(News { text, notes, data }: News) -> Self {
+        let said: String = notes.iter().map(|note| format!("[{note}]\n")).collect();
+        let gap = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+        Self::text(format!("{text}{gap}{said}")).with_data(data)
+    }
+}
+
+/// Reads what a job has printed since the last time.
+fn printed(job: &JobFacts, note: Option<String>, cx: &RunContext<'_>) -> News {
     let jobs = cx.jobs();
     let job = facts_of(job.number, cx).unwrap_or_else(|_| job.clone());
     let none = || JobOutput { text: String::new(), left_out: 0, position: job.read };
     let output = jobs.output(job.number, job.read, cx.limits().result_whole / 2).unwrap_or_else(none);
     jobs.note_read(job.number, output.position);
     if job.end.is_some() {
-        jobs.note_told(job.number);
+        cx.tell_job_end(job.number);
     }
-    let mut notes: Vec<String> = notes.into_iter().chain([state(&job)]).collect();
+    let mut notes: Vec<String> = note.into_iter().chain([state(&job)]).collect();
     if output.left_out > 0 {
         notes.insert(0, format!("{} earlier bytes are not shown", output.left_out));
     }
-    let shown = if output.text.is_empty() { "(nothing new)\n" } else { &output.text };
-    let said: String = notes.iter().map(|note| format!("[{note}]\n")).collect();
-    let gap = if shown.ends_with('\n') { "" } else { "\n" };
     let data = json!({ "job": job_data(&job), "output": output.text, "notes": notes });
-    ToolOutput::text(format!("{shown}{gap}{said}")).with_data(data)
+    News { text: output.text, notes, data }
 }
 
 async fn wait(args: Args, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
@@ -211,9 +232,10 @@ async fn wait(args: Args, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> 
     };
     let waiting = async {
         match (&args.line, args.port) {
-            (Some(line), _) => until_line(job.as_ref(), line, cx).await,
-            (None, Some(port)) => until_port(job.as_ref(), port, cx).await,
-            (None, None) => until_end(job.as_ref(), cx).await,
+            (Some(line), _) => until_line(job.as_ref(), line, cx).await.map(Some),
+            (None, Some(port)) => until_port(job.as_ref(), port, cx).await.map(Some),
+            // How it ended is said of every job.
+            (None, None) => until_end(job.as_ref(), cx).await.map(|()| None),
         }
     };
     let came = tokio::select! {
@@ -222,11 +244,11 @@ async fn wait(args: Args, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> 
     };
     let note = match came {
         Ok(came) => came?,
-        Err(_) => format!("not within {} s: {}", time.as_secs_f64(), awaited(&args)),
+        Err(_) => Some(format!("not within {} s: {}", time.as_secs_f64(), awaited(&args))),
     };
     Ok(match job {
-        Some(job) => printed(&job, vec![note], cx),
-        None => ToolOutput::text(format!("[{note}]\n")),
+        Some(job) => printed(&job, note, cx).into(),
+        None => ToolOutput::text(note.map(|note| format!("[{note}]\n")).unwrap_or_default()),
     })
 }
 
@@ -274,12 +296,12 @@ async fn until_port(job: Option<&JobFacts>, port: u16, cx: &RunContext<'_>) -> R
     }
 }
 
-async fn until_end(job: Option<&JobFacts>, cx: &RunContext<'_>) -> Result<String, ToolError> {
-    let Some(job) = job else { return Ok(String::new()) };
+async fn until_end(job: Option<&JobFacts>, cx: &RunContext<'_>) -> Result<(), ToolError> {
+    let Some(job) = job else { return Ok(()) };
     loop {
         let now = facts_of(job.number, cx)?;
         if now.end.is_some() {
-            return Ok("it has ended".to_owned());
+            return Ok(());
         }
         cx.jobs().news(job.number, now.printed).await;
     }
@@ -297,5 +319,5 @@ fn signal(args: &Args, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
         true => format!("{} was sent to all its processes", signal_words(number)),
         false => "it had ended before; no signal was sent".to_owned(),
     };
-    Ok(printed(&job, vec![note], cx))
+    Ok(printed(&job, Some(note), cx).into())
 }

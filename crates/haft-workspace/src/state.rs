@@ -6,6 +6,7 @@ mod cleanup;
 mod config_file;
 pub(crate) mod held;
 pub(crate) mod journal;
+mod live;
 mod new_files;
 mod own_file;
 mod ownership;
@@ -26,6 +27,7 @@ pub use config_file::{
     real_path_of, stamps_of,
 };
 pub use journal::{JournalLimits, Reach};
+pub use live::{HeldSocket, LiveSession, LiveSessions, SocketPlace};
 pub use new_files::{create_new_files, link_below};
 pub use own_file::{read_state_file, replace_own_file};
 pub use private::ScratchFolder;
@@ -70,9 +72,9 @@ impl WorkspaceState {
         Self { claim, journal_limits: JournalLimits::default() }
     }
 
-    /// Returns whether something was changed here, or a model has worked here.
+    /// Returns whether something was changed here, or a model has worked here, or a session keeps something running.
     fn has_history(&self) -> bool {
-        self.journal().exists() || self.sessions().exist()
+        self.journal().exists() || self.sessions().exist() || self.live_sessions().exist()
     }
 
     /// Gives the journal of changes other limits than the default ones.
@@ -119,6 +121,11 @@ impl WorkspaceState {
     /// Returns the sessions of agents in the workspace.
     pub fn sessions(&self) -> Sessions {
         Sessions::new(self.claim.folder().join("sessions")).claiming(self.claim.clone())
+    }
+
+    /// Returns the sessions of other processes that keep something running in the workspace.
+    pub fn live_sessions(&self) -> LiveSessions {
+        LiveSessions::new(self.claim.folder().join("live"), self.claim.clone())
     }
 
     /// Returns the last calls of the workspace.

@@ -32,7 +32,7 @@ ask(socket.create_connection(("127.0.0.1", 8123)))
 s = socket.socket(socket.AF_UNIX); s.connect("/tmp/answers"); ask(s)
 "#;
 
-fn has_python() -> bool {
+pub(crate) fn has_python() -> bool {
     let python = std::process::Command::new("python3").arg("--version").output();
     Need::Python.met(python.is_ok_and(|said| said.status.success()))
 }
@@ -63,7 +63,7 @@ fn assert_gone_within(processes: &[(Pid, OwnedFd)], time: Duration) {
     }
 }
 
-fn start(session: &mut Session, command: &str, name: &str) -> Value {
+pub(crate) fn start(session: &mut Session, command: &str, name: &str) -> Value {
     let record = session.call("bash", &json!({ "command": command, "background": true, "name": name }));
     assert_eq!(record["status"], "ok", "{record:#}");
     assert_eq!(record["sandbox"], "full", "{record:#}");
@@ -187,7 +187,7 @@ fn jobs_are_listed_read_signalled_and_stopped() {
     let listed = session.call("jobs", &json!({ "action": "list" }));
     assert!(text(&listed).contains("job 1 \"quiet\" has run for"), "{listed:#}");
     let stopped = session.call("jobs", &json!({ "action": "stop", "job": "quiet" }));
-    assert!(text(&stopped).contains("job 1 \"quiet\" was stopped after"), "{stopped:#}");
+    assert!(text(&stopped).starts_with("[job 1 \"quiet\" was stopped after"), "{stopped:#}");
     let unknown = session.call("jobs", &json!({ "action": "stop", "job": "none" }));
     assert!(text(&unknown).contains("There is no job \"none\""), "{unknown:#}");
     session.end();
@@ -207,6 +207,28 @@ fn a_job_that_fails_at_once_says_so_and_a_process_left_behind_is_told_how_to_sta
         "{next:#}"
     );
     assert!(text(&next).contains("\"background\": true"), "{next:#}");
+    session.end();
+}
+
+#[test]
+fn the_call_that_tells_how_a_job_ended_reports_what_it_changed() {
+    let ground = Ground::own();
+    let mut session = Session::of(&ground);
+    let command = "echo x > made.txt; echo go; until [ -e /tmp/end ]; do :; done";
+    let started = start(&mut session, command, "writer");
+    let own = text(&started).lines().filter(|line| line.starts_with('[')).map(str::to_owned).collect::<Vec<_>>();
+    assert!(own.len() == 1 && own[0].len() < 200, "one short line tells of it: {own:?}");
+    session.call("bash", &json!({ "command": "touch /tmp/end" }));
+    let waited = session.call("jobs", &json!({ "action": "wait", "job": "writer" }));
+    let said = text(&waited);
+    assert!(
+        said.contains("[job 1 \"writer\" ended with exit code 0 after") && !said.contains("it has ended"),
+        "{said}"
+    );
+    assert_eq!((&waited["did"], &waited["change_set"]), (&json!("changed"), &json!(1)), "{waited:#}");
+    assert_eq!((&waited["files"], &waited["changes"]["created"]), (&json!(["made.txt"]), &json!(1)), "{waited:#}");
+    let again = session.call("jobs", &json!({ "action": "output", "job": "writer" }));
+    assert_eq!(again["did"], "nothing", "it is reported once: {again:#}");
     session.end();
 }
 

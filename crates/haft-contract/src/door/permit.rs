@@ -108,6 +108,8 @@ struct Noted {
     /// How many bytes of contents were read.
     content: usize,
     run: RunFacts,
+    /// What a job of the session had changed, whose end this call tells.
+    by_job: Vec<(Target, Change)>,
 }
 
 /// What is known of the commands that ran under one permit, for programs.
@@ -163,6 +165,24 @@ impl Receipts {
     /// Notes what a command has reached. Only the door to processes does so.
     pub fn note_reached(&self, reached: &[ReachedHost]) {
         self.noted().run.reached.extend_from_slice(reached);
+    }
+
+    /// Notes what a job changed under its own permit, because this call tells that. What the session has read is as it
+    /// was: somebody may have changed the files again.
+    pub fn note_job(&self, job: &Receipts) {
+        let changed = job.so_far().into_iter().filter_map(|receipt| match receipt {
+            Receipt::Changed(target, change) => Some((target, change)),
+            Receipt::Read(..) | Receipt::Ran { .. } | Receipt::Exited(_) | Receipt::Sent(_) => None,
+        });
+        let (changed, change_set): (Vec<_>, _) = (changed.collect(), job.change_set());
+        let mut noted = self.noted();
+        noted.by_job.extend(changed);
+        noted.change_set = noted.change_set.or(change_set);
+    }
+
+    /// Returns what jobs changed whose end this call tells.
+    pub fn changed_by_jobs(&self) -> Vec<(Target, Change)> {
+        self.noted().by_job.clone()
     }
 
     /// Returns what is known of the commands that have ended.

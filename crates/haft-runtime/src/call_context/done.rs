@@ -16,12 +16,15 @@ impl CallContext<'_> {
     /// Returns how many files of each kind the doors changed; nothing where they changed none.
     pub(crate) fn changes(&self) -> Option<KindCounts> {
         let mut counts = KindCounts::default();
-        for receipt in self.receipts() {
-            match receipt {
-                Receipt::Changed(_, Change::Remove) => counts.removed += 1,
-                Receipt::Changed(_, Change::Replace) => counts.changed += 1,
-                Receipt::Changed(_, Change::Create) => counts.created += 1,
-                Receipt::Read(..) | Receipt::Ran { .. } | Receipt::Exited(_) | Receipt::Sent(_) => {}
+        let own = self.receipts().into_iter().filter_map(|receipt| match receipt {
+            Receipt::Changed(_, change) => Some(change),
+            Receipt::Read(..) | Receipt::Ran { .. } | Receipt::Exited(_) | Receipt::Sent(_) => None,
+        });
+        for change in own.chain(self.changed_by_jobs().into_iter().map(|(_, change)| change)) {
+            match change {
+                Change::Remove => counts.removed += 1,
+                Change::Replace => counts.changed += 1,
+                Change::Create => counts.created += 1,
             }
         }
         (counts != KindCounts::default()).then_some(counts)
@@ -36,7 +39,8 @@ impl CallContext<'_> {
         if abandoned && effects.iter().any(Effect::changes) || receipts.iter().any(is_unseen) {
             return Did::Unknown(effects);
         }
-        let files = changed_in(&receipts);
+        let mut files = changed_in(&receipts);
+        files.extend(self.changed_by_jobs().into_iter().map(|(target, _)| target));
         if files.is_empty() {
             return Did::Nothing;
         }
@@ -74,6 +78,11 @@ impl CallContext<'_> {
             Receipt::Read(..) | Receipt::Changed(..) | Receipt::Exited(_) | Receipt::Sent(_) => None,
         };
         self.receipts().iter().filter_map(level).min()
+    }
+
+    /// Returns what jobs changed whose end this call tells.
+    fn changed_by_jobs(&self) -> Vec<(Target, Change)> {
+        self.permit.get().map(|permit| permit.receipts().changed_by_jobs()).unwrap_or_default()
     }
 
     /// Returns what the doors noted.

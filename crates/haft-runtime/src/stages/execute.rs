@@ -58,7 +58,7 @@ pub(crate) async fn execute(cx: &CallContext<'_>, policy: &Policy, authorized: A
         RunContext::new(&permit, &cx.session.ground.doors, cx, (&cx.session.name, &cx.session.ground.limits))
             .settling(cx.session.mode().settling())
             .sharing(&cx.session.storage, &*agent_state)
-            .keeping_jobs(&cx.session.jobs);
+            .keeping_jobs(&*cx.session.jobs);
     let running = bound.run(&run_context);
     tokio::pin!(running);
     let deciding = caller.decide_all(asked);

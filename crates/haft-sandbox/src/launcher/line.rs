@@ -7,7 +7,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::net::{RecvFlags, recv};
 use serde::Serialize;
 
-use crate::orders::{ASK_TO_END, Orders, Report, SIGNAL};
+use crate::orders::{ASK_TO_END, LEND_SOCKETS, Orders, Report, SIGNAL};
 use crate::wire;
 
 /// The launcher's end of the line.
@@ -38,6 +38,12 @@ impl Line {
     /// Answers with a number.
     pub(super) fn answer(&self, number: i32) {
         let _ = wire::send_all(&self.0, &number.to_le_bytes());
+    }
+
+    /// Answers with descriptors.
+    pub(super) fn lend(&self, descriptors: &[OwnedFd]) {
+        let group: Vec<BorrowedFd<'_>> = descriptors.iter().map(AsFd::as_fd).collect();
+        let _ = wire::send_with(&self.0, &[LEND_SOCKETS], &group);
     }
 
     /// Waits for the orders and the descriptors that come with them.

@@ -6,8 +6,11 @@
 use std::io;
 use std::os::fd::OwnedFd;
 
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
+
 use super::leave;
 use super::line::Line;
+use crate::orders::{COPY, LEND_SOCKETS};
 use crate::wire;
 
 /// What kind of copies a launcher makes of itself.
@@ -24,7 +27,14 @@ pub(super) fn stand_by(haft: Line, copies: Copies) -> Line {
     // The folder that haft was started in is nobody's concern here, and could not be unmounted.
     let _ = rustix::process::chdir("/");
     loop {
-        let Ok(Some(streams)) = streams(&haft) else { leave(0) };
+        let streams = match asked(&haft) {
+            Ok(Some(Asked::Copy(streams))) => streams,
+            Ok(Some(Asked::LendSockets)) => {
+                lend_sockets(&haft);
+                continue;
+            }
+            Ok(None) | Err(_) => leave(0),
+        };
         match copy(copies) {
             Ok(None) => {
                 drop(haft);
@@ -36,9 +46,32 @@ pub(super) fn stand_by(haft: Line, copies: Copies) -> Line {
     }
 }
 
-/// Waits for what the next command begins with: its line, its output, its errors.
-fn streams(haft: &Line) -> io::Result<Option<[OwnedFd; 3]>> {
-    Ok(wire::receive_group(haft)?.try_into().ok())
+/// What haft asks of a launcher that stands by.
+enum Asked {
+    /// To launch a command, which begins with its line, its output, its errors.
+    Copy([OwnedFd; 3]),
+    /// To make sockets on its network.
+    LendSockets,
+}
+
+/// Waits for what haft asks next; nothing when haft is gone.
+fn asked(haft: &Line) -> io::Result<Option<Asked>> {
+    let mut byte = [0];
+    let (received, descriptors) = wire::receive_small(haft, &mut byte)?;
+    Ok(match (received, byte[0]) {
+        (1, COPY) => descriptors.try_into().ok().map(Asked::Copy),
+        (1, LEND_SOCKETS) => Some(Asked::LendSockets),
+        _ => None,
+    })
+}
+
+/// Makes a socket for each protocol. A socket stays on the network on which it was made, whoever connects it; so nothing
+/// here waits for a server.
+fn lend_sockets(haft: &Line) {
+    let made = [AddressFamily::INET, AddressFamily::INET6]
+        .map(|family| socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK, None));
+    let sockets: Vec<OwnedFd> = made.into_iter().flatten().collect();
+    haft.lend(&sockets);
 }
 
 /// Copies this process; returns the number of the copy, or nothing in the copy itself.

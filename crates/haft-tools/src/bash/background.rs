@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use haft_contract::job::{JobFacts, NewJob};
+use haft_contract::job::NewJob;
 use haft_contract::prelude::*;
 use haft_contract::process::Command;
 use serde_json::json;
@@ -15,9 +15,9 @@ const LOOK: Duration = Duration::from_millis(400);
 const MOST_SHOWN: usize = 4_000;
 /// Longest name.
 const LONGEST_NAME: usize = 40;
-/// What is said of the files that a job sees.
-const SEES: &str = "what it changes comes into the workspace when it ends; it sees what later calls change when it opens \
-                    a file again, but gets no events of file watchers: let it poll, or restart it";
+/// What is said of every job that runs.
+const ABOUT: &str = "\"jobs\" shows its output, later commands reach its ports, its changes come when it ends, and file \
+                     watchers in it must poll";
 
 /// Refuses what is no name of a job.
 pub(super) fn check_name(name: Option<&str>) -> Result<(), ToolError> {
@@ -52,24 +52,16 @@ pub(super) async fn start(
     let output = jobs.output(number, 0, MOST_SHOWN).map(|output| output.text).unwrap_or_default();
     let said = match &facts.end {
         Some(end) => {
-            jobs.note_told(number);
+            cx.tell_job_end(number);
             format!("{} {}", facts.title(), end.words(facts.took))
         }
-        None => format!("{} runs in the background, and ends with the session; {}", facts.title(), how_to_use(&facts)),
+        None => format!("{} runs in the background; {ABOUT}", facts.title()),
     };
     notes.insert(0, said);
-    if facts.end.is_none() {
-        notes.push(SEES.to_owned());
-    }
     let said: String = notes.iter().map(|note| format!("[{note}]\n")).collect();
     let gap = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
     let data = json!({ "job": job_data(&facts), "output": output, "notes": notes });
     Ok(ToolOutput::text(format!("{output}{gap}{said}")).with_data(data))
-}
-
-fn how_to_use(facts: &JobFacts) -> String {
-    let job = facts.name.clone().unwrap_or_else(|| facts.number.to_string());
-    format!("jobs(action=\"output\", job=\"{job}\") shows what it prints; later commands reach its ports on 127.0.0.1")
 }
 
 async fn until_its_end(number: u64, cx: &RunContext<'_>) {

@@ -1,0 +1,157 @@
+//! `haft jobs wait`, `signal` and `stop`.
+
+use std::time::Duration;
+
+use anyhow::bail;
+use clap::Args;
+use haft_contract::path::one_line;
+use haft_contract::signals::{signal_number, signal_words};
+use haft_net::jobs::{Answer, Ask, JobRecord};
+use serde_json::json;
+use tokio::time::{sleep, timeout};
+
+use super::find::{ChosenJob, FoundSessions, record, state, title};
+use crate::arguments::Common;
+use crate::exit::Exit;
+use crate::screen;
+
+/// How often a port is looked at.
+const LOOK_AT_PORT: Duration = Duration::from_millis(100);
+/// How long a job may take to stop, with what it changed.
+const TO_STOP: Duration = Duration::from_secs(120);
+
+#[derive(Args)]
+pub(super) struct Wait {
+    /// The job
+    #[arg(value_name = "JOB")]
+    job: String,
+    /// Wait until its output has this text
+    #[arg(long, value_name = "TEXT", conflicts_with = "port")]
+    line: Option<String>,
+    /// Wait until a program of its session listens on this port
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    port: Option<u16>,
+    /// Wait at most S seconds
+    #[arg(long, value_name = "S", default_value_t = 30.0)]
+    timeout: f64,
+}
+
+#[derive(Args)]
+pub(super) struct Signal {
+    /// The job
+    #[arg(value_name = "JOB")]
+    job: String,
+    /// The signal, such as INT, HUP, USR1 or 15
+    #[arg(value_name = "NAME")]
+    signal: String,
+}
+
+#[derive(Args)]
+pub(super) struct Stop {
+    /// The job
+    #[arg(value_name = "JOB")]
+    job: String,
+}
+
+pub(super) async fn wait(common: &Common, arguments: &Wait) -> anyhow::Result<Exit> {
+    let Ok(most) = Duration::try_from_secs_f64(arguments.timeout) else {
+        bail!("--timeout {} is no time in seconds", arguments.timeout);
+    };
+    let found = FoundSessions::find(common).await?;
+    let job = found.job(&arguments.job)?;
+    let waiting = async {
+        match (&arguments.line, arguments.port) {
+            (Some(text), _) => until(&job, &Ask::Line { job: job.number, text: text.clone() }).await,
+            (None, Some(port)) => until_port(&job, port).await,
+            (None, None) => until(&job, &Ask::End { job: job.number }).await,
+        }
+    };
+    match timeout(most, waiting).await {
+        Ok(outcome) => {
+            let (came, now) = outcome?;
+            tell(common, &job, (came, &now))?;
+            Ok(if came { Exit::Ok } else { Exit::Failed })
+        }
+        Err(_) => {
+            let now = job.session.jobs.iter().find(|one| one.number == job.number);
+            match now.filter(|_| common.json) {
+                Some(now) => tell(common, &job, (false, now))?,
+                None => screen::talk(&format!("Not within {} s.", arguments.timeout)),
+            }
+            Ok(Exit::TimedOut)
+        }
+    }
+}
+
+pub(super) async fn signal(common: &Common, arguments: &Signal) -> anyhow::Result<Exit> {
+    let Some(signal) = signal_number(&arguments.signal) else {
+        bail!("\"{}\" is no signal; name one such as INT, HUP, USR1 or TERM", one_line(&arguments.signal));
+    };
+    let found = FoundSessions::find(common).await?;
+    let job = found.job(&arguments.job)?;
+    let (is_sent, now) = of_job(job.ask(&Ask::Signal { job: job.number, signal }).await?)?;
+    if common.json {
+        tell(common, &job, (is_sent, &now))?;
+    } else if is_sent {
+        screen::answer(&format!("sent {} to all processes of {}", signal_words(signal), title(&now)))?;
+    } else {
+        screen::talk(&format!("{}; no signal was sent", state(&now)));
+    }
+    Ok(if is_sent { Exit::Ok } else { Exit::Failed })
+}
+
+pub(super) async fn stop(common: &Common, arguments: &Stop) -> anyhow::Result<Exit> {
+    let found = FoundSessions::find(common).await?;
+    let job = found.job(&arguments.job)?;
+    match timeout(TO_STOP, until(&job, &Ask::Stop { job: job.number })).await {
+        Ok(stopped) => {
+            let (came, now) = stopped?;
+            tell(common, &job, (came, &now))?;
+            Ok(Exit::Ok)
+        }
+        Err(_) => {
+            screen::talk("The job is being stopped, but its changes are not in the workspace yet.");
+            Ok(Exit::TimedOut)
+        }
+    }
+}
+
+/// Asks again until it has come, or the job has ended.
+async fn until(job: &ChosenJob<'_>, ask: &Ask) -> anyhow::Result<(bool, JobRecord)> {
+    loop {
+        let (came, now) = of_job(job.ask(ask).await?)?;
+        if came || !now.running {
+            return Ok((came, now));
+        }
+    }
+}
+
+async fn until_port(job: &ChosenJob<'_>, port: u16) -> anyhow::Result<(bool, JobRecord)> {
+    loop {
+        let listens = match job.ask(&Ask::Port { port }).await? {
+            Answer::Is(Some(listens)) => listens,
+            _ => bail!("haft cannot see which ports programs listen on here; wait for a line instead: --line"),
+        };
+        let now = job.ask(&Ask::Output { job: job.number, from: u64::MAX, most: 0, waits: false }).await?;
+        let Answer::Output { job: now, .. } = now else { bail!("session {} does not know the job", job.session.id) };
+        if listens || !now.running {
+            return Ok((listens, now));
+        }
+        sleep(LOOK_AT_PORT).await;
+    }
+}
+
+fn of_job(answer: Answer) -> anyhow::Result<(bool, JobRecord)> {
+    match answer {
+        Answer::Job { came, job } => Ok((came, job)),
+        other => bail!("the session answered something else: {other:?}"),
+    }
+}
+
+fn tell(common: &Common, job: &ChosenJob<'_>, (came, now): (bool, &JobRecord)) -> anyhow::Result<()> {
+    match common.json {
+        true => screen::record(&json!({ "v": 1, "came": came, "job": record(&job.session.id, now) }).to_string())?,
+        false => screen::answer(&state(now))?,
+    }
+    Ok(())
+}

@@ -1,0 +1,230 @@
+//! Serves the jobs of a session, on a thread of its own: no call of the session waits for a client.
+
+use std::io::{self, IoSlice};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use haft_contract::job::{JobFacts, Jobs};
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+use tokio::io::Interest;
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::{Semaphore, oneshot};
+use tokio::time::{sleep, timeout};
+
+use super::message::{Answer, Ask, JobRecord, LONGEST_ASK, LONGEST_WAIT, MOST_OUTPUT, from_line, to_line};
+
+/// Most clients at a time; others wait until one is gone.
+const MOST_CLIENTS: usize = 64;
+/// How long a client may take to ask, and to take its answer.
+const TO_TALK: Duration = Duration::from_secs(2);
+/// How long to wait when the system has no more descriptors.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// What is served, until this is dropped.
+pub struct ServedJobs {
+    _end: oneshot::Sender<()>,
+}
+
+/// Serves jobs on a socket at this path, until what it returns is dropped.
+///
+/// # Errors
+///
+/// Fails where the socket or the thread cannot be made.
+pub fn serve(path: &Path, jobs: Weak<dyn Jobs>) -> io::Result<ServedJobs> {
+    let listener = std::os::unix::net::UnixListener::bind(path)?;
+    listener.set_nonblocking(true)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let (end, ended) = oneshot::channel::<()>();
+    let work = move || {
+        runtime.block_on(async {
+            tokio::select! {
+                // Whoever has the other end drops it.
+                _ = ended => {}
+                () = accept(listener, jobs) => {}
+            }
+        });
+        runtime.shutdown_background();
+    };
+    std::thread::Builder::new().name("haft-jobs".into()).spawn(work)?;
+    Ok(ServedJobs { _end: end })
+}
+
+async fn accept(listener: std::os::unix::net::UnixListener, jobs: Weak<dyn Jobs>) {
+    let Ok(listener) = UnixListener::from_std(listener) else { return };
+    let room = Arc::new(Semaphore::new(MOST_CLIENTS));
+    while let Ok(place) = Arc::clone(&room).acquire_owned().await {
+        let Ok((client, _)) = listener.accept().await else {
+            sleep(PAUSE).await;
+            continue;
+        };
+        let jobs = Weak::clone(&jobs);
+        tokio::spawn(async move {
+            // A client that is gone, or that says nothing, is nobody's concern.
+            let _ = attend(&client, jobs).await;
+            drop(place);
+        });
+    }
+}
+
+async fn attend(client: &UnixStream, jobs: Weak<dyn Jobs>) -> io::Result<()> {
+    if client.peer_cred()?.uid() != rustix::process::geteuid().as_raw() {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
+    let line = timeout(TO_TALK, read_line(client)).await??;
+    let ask = match from_line::<Ask>(&line) {
+        Ok(ask) => ask,
+        Err(why) => return say(client, &Answer::Refused(why)).await,
+    };
+    if let Ask::Connect { port } = ask {
+        return match connected(jobs, port).await {
+            Ok(socket) => say_with(client, &Answer::Connected, socket).await,
+            Err(error) => say(client, &Answer::NotConnected(error.to_string())).await,
+        };
+    }
+    let answer = tokio::select! {
+        answer = answer(ask, jobs) => answer,
+        () = gone(client) => return Ok(()),
+    };
+    say(client, &answer).await
+}
+
+/// Reads the one line that a client says.
+async fn read_line(client: &UnixStream) -> io::Result<Vec<u8>> {
+    let mut line = Vec::new();
+    loop {
+        client.readable().await?;
+        let mut piece = [0; 4096];
+        match client.try_read(&mut piece) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(read) => line.extend_from_slice(&piece[..read]),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => continue,
+            Err(error) => return Err(error),
+        }
+        match line.iter().position(|byte| *byte == b'\n') {
+            Some(end) if end + 1 == line.len() => return Ok(line),
+            Some(_) => return Err(io::ErrorKind::InvalidData.into()),
+            None if line.len() > LONGEST_ASK => return Err(io::ErrorKind::InvalidData.into()),
+            None => {}
+        }
+    }
+}
+
+/// Returns when a client has gone, or says more than it may.
+async fn gone(client: &UnixStream) {
+    while client.readable().await.is_ok() {
+        match client.try_read(&mut [0]) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Ok(_) | Err(_) => return,
+        }
+    }
+}
+
+async fn say(client: &UnixStream, answer: &Answer) -> io::Result<()> {
+    let line = to_line(answer)?;
+    let mut rest = &line[..];
+    while !rest.is_empty() {
+        timeout(TO_TALK, client.writable()).await??;
+        match client.try_write(rest) {
+            Ok(written) => rest = &rest[written..],
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Says something short that comes with a descriptor.
+async fn say_with(client: &UnixStream, answer: &Answer, descriptor: OwnedFd) -> io::Result<()> {
+    let line = to_line(answer)?;
+    let send = || {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut ancillary = SendAncillaryBuffer::new(&mut space);
+        let descriptors = [descriptor.as_fd()];
+        ancillary.push(SendAncillaryMessage::ScmRights(&descriptors));
+        Ok(sendmsg(client, &[IoSlice::new(&line)], &mut ancillary, SendFlags::NOSIGNAL | SendFlags::DONTWAIT)?)
+    };
+    match timeout(TO_TALK, client.async_io(Interest::WRITABLE, send)).await?? {
+        all if all == line.len() => Ok(()),
+        _ => Err(io::ErrorKind::WriteZero.into()),
+    }
+}
+
+/// Connects on another thread: the program that listens may take its time.
+async fn connected(jobs: Weak<dyn Jobs>, port: u16) -> io::Result<OwnedFd> {
+    let jobs = jobs.upgrade().ok_or(io::ErrorKind::NotFound)?;
+    tokio::task::spawn_blocking(move || jobs.connect(port)).await.map_err(io::Error::other)?
+}
+
+async fn answer(ask: Ask, jobs: Weak<dyn Jobs>) -> Answer {
+    if ask == (Ask::Stay {}) {
+        sleep(LONGEST_WAIT).await;
+        return Answer::Stays;
+    }
+    let Some(jobs) = jobs.upgrade() else { return Answer::NoJob };
+    match ask {
+        Ask::List {} => Answer::Jobs(jobs.all().iter().map(JobRecord::from).collect()),
+        Ask::Port { port } => Answer::Is(jobs.is_listening(port)),
+        Ask::Output { job, from, most, waits } => {
+            if waits {
+                let _ = timeout(LONGEST_WAIT, jobs.news(job, from)).await;
+            }
+            output(&*jobs, job, (from, most))
+        }
+        Ask::Line { job, text } => {
+            let came = timeout(LONGEST_WAIT, until_line(&*jobs, job, &text)).await.unwrap_or(false);
+            state(&*jobs, job, came)
+        }
+        Ask::End { job } => {
+            let came = timeout(LONGEST_WAIT, until_end(&*jobs, job)).await.is_ok();
+            state(&*jobs, job, came)
+        }
+        Ask::Signal { job, signal } => {
+            let is_sent = (1..=31).contains(&signal) && jobs.signal(job, signal);
+            state(&*jobs, job, is_sent)
+        }
+        Ask::Stop { job } => {
+            let came = timeout(LONGEST_WAIT, jobs.stop(job)).await.is_ok();
+            state(&*jobs, job, came)
+        }
+        Ask::Stay {} | Ask::Connect { .. } => Answer::Stays,
+    }
+}
+
+fn facts(jobs: &dyn Jobs, job: u64) -> Option<JobFacts> {
+    jobs.all().into_iter().find(|facts| facts.number == job)
+}
+
+fn state(jobs: &dyn Jobs, job: u64, came: bool) -> Answer {
+    facts(jobs, job).map_or(Answer::NoJob, |facts| Answer::Job { came, job: JobRecord::from(&facts) })
+}
+
+fn output(jobs: &dyn Jobs, job: u64, (from, most): (u64, usize)) -> Answer {
+    // First how it stands, then what it printed: one that has ended prints nothing more.
+    let Some(facts) = facts(jobs, job) else { return Answer::NoJob };
+    let Some(output) = jobs.output(job, from, most.min(MOST_OUTPUT)) else { return Answer::NoJob };
+    let (text, left_out, position) = (output.text, output.left_out, output.position);
+    Answer::Output { text, left_out, position, job: JobRecord::from(&facts) }
+}
+
+async fn until_line(jobs: &dyn Jobs, job: u64, text: &str) -> bool {
+    while let Some(facts) = facts(jobs, job) {
+        let output = jobs.output(job, 0, usize::MAX).unwrap_or_default();
+        if output.text.contains(text) {
+            return true;
+        }
+        if facts.end.is_some() {
+            return false;
+        }
+        jobs.news(job, facts.printed).await;
+    }
+    false
+}
+
+async fn until_end(jobs: &dyn Jobs, job: u64) {
+    while let Some(facts) = facts(jobs, job).filter(|facts| facts.end.is_none()) {
+        jobs.news(job, facts.printed).await;
+    }
+}

@@ -1,0 +1,178 @@
+//! Sessions that keep something running: where each can be reached by other processes of the user.
+//!
+//! Each has a private folder for its socket, which it locks as long as it lives; so a folder that is not locked is left
+//! over from a process that was killed. The socket has a name that nobody can guess: a command that cannot list haft's
+//! state cannot reach it, whatever else it may do as the same user.
+//!
+//! Not here: what is said over the socket (`haft-net`).
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+
+use super::held::HeldFolder;
+use super::private;
+use super::registry::Claim;
+use super::sessions::SessionId;
+
+/// How the names of the folders go on, before the name of the session.
+const WORDS: &str = "live";
+/// Longest name of a session, and how many letters are added to one that others may have.
+const LONGEST_NAME: usize = 40;
+const ADDED: usize = 4;
+/// How many letters the part behind the name of the session has.
+const UNIQUE: usize = 32;
+
+/// The live sessions of one workspace.
+#[derive(Clone, Debug)]
+pub struct LiveSessions {
+    folder: PathBuf,
+    claim: Claim,
+}
+
+/// A session of another process.
+#[derive(Debug)]
+pub struct LiveSession {
+    /// Its name.
+    pub id: String,
+    /// Where it listens.
+    pub socket: SocketPlace,
+}
+
+/// The place of a socket.
+#[derive(Debug)]
+pub struct SocketPlace {
+    folder: File,
+    name: String,
+}
+
+/// The place of the socket of a session of this process; it goes when this is dropped.
+#[derive(Debug)]
+pub struct HeldSocket {
+    _folder: HeldFolder,
+    /// Where to listen.
+    pub socket: SocketPlace,
+}
+
+impl LiveSessions {
+    pub(super) fn new(folder: PathBuf, claim: Claim) -> Self {
+        Self { folder, claim }
+    }
+
+    /// Returns whether there is any, or what is left of one.
+    pub(super) fn exist(&self) -> bool {
+        std::fs::read_dir(&self.folder).is_ok_and(|mut entries| entries.next().is_some())
+    }
+
+    /// Makes a place for the socket of a session of this process. Its name goes on where others may have the same.
+    ///
+    /// # Errors
+    ///
+    /// Fails where no private folder can be made.
+    pub fn hold(&self, name: &str) -> io::Result<HeldSocket> {
+        private::create_folder(&self.folder)?;
+        self.claim.stake();
+        self.remove_abandoned();
+        let id = match name.parse::<SessionId>() {
+            Ok(id) => id.to_string(),
+            Err(_) => {
+                let is_usual = |c: &char| c.is_ascii_alphanumeric() || "-_".contains(*c);
+                let usual: String = name.chars().filter(is_usual).take(LONGEST_NAME).collect();
+                format!("{usual}-{}", &unguessable()[..ADDED])
+            }
+        };
+        let folder = HeldFolder::beneath(&self.folder, &format!("{WORDS}-{id}"))?;
+        let socket = SocketPlace { folder: open_folder(folder.path())?, name: unguessable() };
+        Ok(HeldSocket { _folder: folder, socket })
+    }
+
+    /// Returns the sessions that live, in the order of their names. Removes what killed ones have left.
+    pub fn all(&self) -> Vec<LiveSession> {
+        self.remove_abandoned();
+        let entries = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let mut live: Vec<LiveSession> = entries.filter_map(|entry| live_at(&entry.path())).collect();
+        live.sort_unstable_by(|a, b| a.id.cmp(&b.id));
+        live
+    }
+
+    fn remove_abandoned(&self) {
+        HeldFolder::remove_abandoned(&self.folder, WORDS);
+    }
+}
+
+impl SocketPlace {
+    /// Returns a short path of the socket in this process, however deep haft's state is: sockets have no long ones.
+    pub fn path(&self) -> PathBuf {
+        PathBuf::from(format!("/proc/self/fd/{}/{}", self.folder.as_raw_fd(), self.name))
+    }
+}
+
+fn live_at(path: &Path) -> Option<LiveSession> {
+    let words = path.file_name()?.to_str()?.strip_prefix("haft-")?.strip_prefix(WORDS)?.strip_prefix('-')?;
+    let id = words.get(..words.len().checked_sub(UNIQUE + 1)?)?.to_owned();
+    let entries = std::fs::read_dir(path).ok()?.flatten();
+    let mut sockets = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_socket()));
+    // It begins to listen just now, where there is none yet.
+    let name = sockets.next()?.file_name().into_string().ok()?;
+    Some(LiveSession { id, socket: SocketPlace { folder: open_folder(path).ok()?, name } })
+}
+
+fn open_folder(path: &Path) -> io::Result<File> {
+    let flags = (OFlags::DIRECTORY | OFlags::NOFOLLOW).bits().cast_signed();
+    OpenOptions::new().read(true).custom_flags(flags).open(path)
+}
+
+fn unguessable() -> String {
+    let hash = blake3::hash(uuid::Uuid::now_v7().as_bytes());
+    hash.to_hex()[..UNIQUE].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::net::UnixListener;
+
+    use super::super::WorkspaceState;
+    use super::*;
+
+    #[test]
+    fn a_session_is_found_as_long_as_it_lives_also_beneath_a_long_path() {
+        let home = tempfile::tempdir().unwrap();
+        let (state, root) = (home.path().join("x".repeat(120)), home.path().join("ws"));
+        std::fs::create_dir_all(&root).unwrap();
+        let live = WorkspaceState::new(&state, &root).live_sessions();
+        assert!(live.all().is_empty() && !state.exists(), "looking makes nothing");
+
+        let held = live.hold("k3f9-q2bx").unwrap();
+        assert!(live.all().is_empty(), "it does not listen yet");
+        let _listener = UnixListener::bind(held.socket.path()).unwrap();
+        let found = live.all();
+        assert_eq!(found.iter().map(|session| &*session.id).collect::<Vec<_>>(), ["k3f9-q2bx"]);
+        std::os::unix::net::UnixStream::connect(found[0].socket.path()).unwrap();
+        let mode = std::fs::metadata(held._folder.path()).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+
+        drop(held);
+        assert!(live.all().is_empty() && !live.exist());
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_removed() {
+        let home = tempfile::tempdir().unwrap();
+        let root = home.path().join("ws");
+        std::fs::create_dir_all(&root).unwrap();
+        let live = WorkspaceState::new(&home.path().join("state"), &root).live_sessions();
+        drop(live.hold("one").unwrap());
+        let left = live.folder.join(format!("haft-{WORDS}-one-{}", "0".repeat(UNIQUE)));
+        std::fs::create_dir(&left).unwrap();
+        let place = SocketPlace { folder: open_folder(&left).unwrap(), name: "socket".to_owned() };
+        drop(UnixListener::bind(place.path()).unwrap());
+
+        assert!(live.all().is_empty());
+        assert!(!left.exists());
+    }
+}
