@@ -18,6 +18,7 @@ mod combining;
 mod computing;
 mod copies;
 mod declaring;
+mod dialects;
 mod edits;
 mod expand;
 mod in_place;
@@ -422,6 +423,7 @@ impl<'a> Walk<'a> {
             self.computed(name, assigned.clone(), How::Set);
         }
         let lines = self.command_lines(words);
+        self.doubt_assignments(assignments, words, &lines);
         self.forget_secrets_of(&lines);
         self.with_variables(assigned, |walk| walk.run_each(&lines, input))
     }

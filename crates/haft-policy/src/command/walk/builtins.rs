@@ -60,6 +60,7 @@ impl Walk<'_> {
         self.evaluate_operands(name, rest);
         self.look_at_variables(name, rest);
         self.doubt_options(name, rest);
+        self.doubt_builtin(name, rest);
         match name {
             "echo" => return Some(pipes::one_of(printing::echoed_somewhere(rest).into_iter())),
             "printf" => return Some(self.printf(rest)),

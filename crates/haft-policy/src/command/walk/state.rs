@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use super::super::Scene;
 use super::super::act::Flow;
+use super::super::dialect::Dialect;
 use super::super::places::Folder;
 use super::super::syntax::Stage;
 use super::super::value::{Piece, Value};
@@ -40,6 +41,9 @@ pub(super) struct Shell {
     pub(super) parameters: Option<Vec<Vec<Value>>>,
     /// What `$0` is.
     pub(super) name: Value,
+    /// Its language, and that of the shells that the program starts which runs just now.
+    pub(super) dialect: Dialect,
+    pub(super) starts: Dialect,
     /// What runs at signals, and at which.
     pub(super) traps: Vec<(Value, Vec<String>)>,
     /// Whether programs get all variables that are set from now on (`set -a`).
@@ -109,6 +113,8 @@ impl Shell {
             functions: Arc::default(),
             parameters: Some(vec![Vec::new()]),
             name: Value::text("bash"),
+            dialect: Dialect::Bash,
+            starts: Dialect::Posix,
             traps: Vec::new(),
             exports_all: false,
             stops_on_failure: false,
@@ -152,6 +158,8 @@ impl Shell {
             functions: Arc::new(functions.map(|(name, one)| (name.clone(), one.clone())).collect()),
             parameters: Some(vec![words.get(1..).unwrap_or_default().to_vec()]),
             name: words.first().cloned().unwrap_or_else(|| Value::text("bash")),
+            dialect: self.starts,
+            starts: Dialect::Posix,
             traps: Vec::new(),
             exports_all: false,
             stops_on_failure: false,
