@@ -175,7 +175,11 @@ impl Walk<'_> {
         };
         match variable {
             Some(name) => {
-                self.assign_named(&name, Assigned::one(text));
+                // Without a format it refuses to do anything.
+                match words.is_empty() {
+                    true => self.perhaps(|walk| walk.assign_named(&name, Assigned::one(text))),
+                    false => self.assign_named(&name, Assigned::one(text)),
+                }
                 Flow::Text(Value::default())
             }
             None => Flow::Text(text),

@@ -28,6 +28,8 @@ enum Meaning {
     Output,
     /// It loads code into every program, which no ordinary work needs.
     Injection,
+    /// It says how the shell reads commands.
+    Mode,
     /// It says where programs or their settings are found.
     Search,
     /// Its value is words for this program.
@@ -102,6 +104,7 @@ impl Meaning {
             ("run", "") => Meaning::File,
             ("output", "") => Meaning::Output,
             ("inject", "") => Meaning::Injection,
+            ("mode", "") => Meaning::Mode,
             ("search", "") => Meaning::Search,
             ("options", program) if !program.is_empty() => Meaning::Options(program),
             ("passed", program) if !program.is_empty() => Meaning::Passed(program),
@@ -157,6 +160,7 @@ impl Walk<'_> {
             Meaning::Injection => {
                 self.emit(Act::Danger(Danger::HiddenCode, format!("load code into every program by {name}")));
             }
+            Meaning::Mode => self.emit(Act::ShellState(format!("change how the shell reads commands, by {name}"))),
             Meaning::Search if is_harmless(name, values) => {}
             Meaning::Search => {
                 self.emit(Act::ShellState(format!("change where programs look, by {name}")));
