@@ -428,6 +428,7 @@ impl<'a> Walk<'a> {
         }
         let lines = self.command_lines(words);
         self.doubt_assignments(assignments, words, &lines);
+        self.give_variables(&assigned, &lines);
         self.forget_secrets_of(&lines);
         self.with_variables(assigned, |walk| walk.run_each(&lines, input))
     }

@@ -38,6 +38,12 @@ impl Walk<'_> {
     pub(super) fn assign(&mut self, name: &str, assigned: Assigned, how: How) {
         let values = assigned.all_values();
         self.look_at_assigned(name, &values);
+        // A variable that came from outside is given to programs whatever its value is.
+        for target in self.shell.targets(name) {
+            if self.shell.is_exported(&target) {
+                self.give_variable(&target, &values);
+            }
+        }
         let assigned = self.computed(name, assigned, how);
         // Arithmetic takes the value for an expression, and a variable of numbers does so at once.
         values.iter().for_each(|value| self.evaluate_assignments(value));

@@ -313,6 +313,7 @@ impl Walk<'_> {
             }
             Inner::Variable(name, value) => {
                 self.environment(&name, std::slice::from_ref(&value));
+                self.give_variable(&name, std::slice::from_ref(&value));
                 self.put(&name, Assigned::one(value));
                 self.shell.export(&name);
                 None

@@ -9,7 +9,7 @@ use super::super::syntax::{Direction, Operation, Parameter, Quoting, Word, WordP
 use super::super::value::{Piece, Value};
 use super::assigning::How;
 use super::brackets::{self, Part};
-use super::combining::{MOST_FIELDS, every_combination, some_combinations};
+use super::combining::{MOST_FIELDS, every_combination, known_text, some_combinations};
 use super::computing::Spelling;
 use super::edits::{edited, sliced, sliced_list};
 use super::kept_variables::NUMBERS;
@@ -123,7 +123,10 @@ impl Walk<'_> {
                 }
                 WordPart::Stacked(place) => all = multiplied(all, &self.shell.stacked(place), None),
                 WordPart::Parameter(parameter, quoting) => {
-                    let values = self.parameter(parameter);
+                    let mut values = self.parameter(parameter);
+                    if parameter.is_joined && *quoting == Quoting::Quoted {
+                        values = self.joined(values);
+                    }
                     all = multiplied(all, &values, self.splitting(*quoting).as_deref());
                 }
                 WordPart::Substitution(script, quoting) => {
@@ -376,12 +379,6 @@ impl Walk<'_> {
         is_set.then(|| values.into_iter().map(|value| vec![value.unwrap_or_else(|| unset.clone())]).collect())
     }
 
-    /// Returns the characters at which a value is split, unless it is quoted.
-    fn splitting(&self, quoting: Quoting) -> Option<String> {
-        let set = self.shell.values("IFS").and_then(|values| known_text(&values)).unwrap_or_else(|| " \t\n".to_owned());
-        (quoting == Quoting::Bare).then_some(set)
-    }
-
     pub(super) fn unset(&self) -> Vec<Vec<Value>> {
         match self.shell.unset {
             Unset::Unknown => vec![vec![Value::unknown()]],
@@ -438,13 +435,6 @@ fn at_number(list: &[Value], index: usize) -> Vec<Option<Value>> {
     match list.iter().position(Value::may_be_several) {
         Some(several) if several <= index => list[several..].iter().cloned().map(Some).collect(),
         _ => vec![list.get(index).cloned()],
-    }
-}
-
-fn known_text(values: &[Vec<Value>]) -> Option<String> {
-    match values {
-        [list] => list.first().and_then(Value::known).map(str::to_owned),
-        _ => None,
     }
 }
 

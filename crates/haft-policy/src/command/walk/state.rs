@@ -209,6 +209,12 @@ impl Shell {
         }
     }
 
+    /// Returns whether programs get a variable, or get it where whoever started the shell has set it.
+    pub(super) fn is_exported(&self, name: &str) -> bool {
+        let is_exported = self.variables.get(name).map(|variable| variable.is_exported);
+        is_exported.unwrap_or_else(|| self.exports_all || surroundings::is_passed(name))
+    }
+
     /// Gives a variable to the programs that follow.
     pub(super) fn export(&mut self, name: &str) {
         if let Some(variable) = Arc::make_mut(&mut self.variables).get_mut(name) {
