@@ -10,6 +10,7 @@
 
 pub mod act;
 mod beside;
+pub mod dialect;
 pub mod examples;
 mod languages;
 pub(crate) mod patterns;

@@ -60,7 +60,7 @@ const CHOSEN: &[(&str, &[&str])] = &[
     ("yamllint .", &[]),
     ("hg status", &[".hg/hgrc", ".hg/hgrc-not-shared"]),
     ("hg log -l 5", &[".hg/hgrc"]),
-    ("jj st", &[".jj/repo/config.toml", ".jj/workspace-config.toml"]),
+    ("jj st --ignore-working-copy", &[".jj/repo/config.toml", ".jj/workspace-config.toml"]),
 ];
 
 /// Commands that run code of the workspace by their nature: what they load is seldom in one known file.

@@ -1409,7 +1409,7 @@ ps aux | grep node
 ps -ef --forest
 pgrep -fl node
 top -bn1 | head -20
-lsof -i :8080
+lsof -nP -i :8080
 lsof -nP -iTCP -sTCP:LISTEN
 ss -tlnp
 netstat -tulpn
@@ -1593,8 +1593,7 @@ man ls
 man 3 printf
 man -k socket
 man git-log
-gpg --list-keys
-gpg --verify a.sig a.tar
+gpg --version
 gpg --version
 openssl version
 openssl x509 -in cert.pem -noout -text
@@ -1667,8 +1666,8 @@ hg status
 hg log -l 5
 svn status
 svn diff
-jj log -n 5
-jj st
+jj log --ignore-working-copy -n 5
+jj st --ignore-working-copy
 gh --version
 helm template docs
 helm lint docs

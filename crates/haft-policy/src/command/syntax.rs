@@ -208,12 +208,14 @@ pub struct Parameter {
     pub index: Option<Word>,
     /// What is done with the value.
     pub operation: Operation,
+    /// Whether all values are one in quotes: `$*` and `${x[*]}`.
+    pub is_joined: bool,
 }
 
 impl Parameter {
     /// `$name`.
     pub(super) fn plain(name: &str) -> Self {
-        Self { name: name.to_owned(), index: None, operation: Operation::Plain }
+        Self { name: name.to_owned(), index: None, operation: Operation::Plain, is_joined: name == "*" }
     }
 }
 

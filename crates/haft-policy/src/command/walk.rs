@@ -18,10 +18,12 @@ mod combining;
 mod computing;
 mod copies;
 mod declaring;
+mod dialects;
 mod edits;
 mod expand;
 mod in_place;
 mod input;
+mod kept_variables;
 mod linking;
 mod links;
 mod listing;
@@ -150,6 +152,8 @@ pub(super) struct Walk<'a> {
     ended: Option<Ended>,
     /// Where `cd` went last, and where the shell is where it failed.
     moved: Option<Ended>,
+    /// Whether a descriptor may have been closed so far.
+    closes: bool,
     /// How many loops are walked through just now.
     loops: usize,
     /// How the words of the command are written that runs just now.
@@ -199,6 +203,7 @@ impl<'a> Walk<'a> {
             taken_away: HashSet::new(),
             ended: None,
             moved: None,
+            closes: false,
             loops: 0,
             spelling: Spelling::default(),
             second_look: false,
@@ -422,6 +427,8 @@ impl<'a> Walk<'a> {
             self.computed(name, assigned.clone(), How::Set);
         }
         let lines = self.command_lines(words);
+        self.doubt_assignments(assignments, words, &lines);
+        self.give_variables(&assigned, &lines);
         self.forget_secrets_of(&lines);
         self.with_variables(assigned, |walk| walk.run_each(&lines, input))
     }

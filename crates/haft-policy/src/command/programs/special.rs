@@ -12,7 +12,7 @@ mod sg;
 mod shell;
 mod xargs;
 
-use super::super::act::{Act, Inner, Reading};
+use super::super::act::Reading;
 use super::super::value::Value;
 use super::git_config;
 
@@ -37,28 +37,7 @@ pub(crate) fn read(name: &str, words: &[Value]) -> Option<Reading> {
     if matches!(only, Some("--help" | "--version")) && name != "echo" {
         return Some(Reading::default());
     }
-    let mut reading = read(words);
-    if OTHER_SHELLS.contains(&name) && reading.inner.iter().any(means_something_else) {
-        let why = "it is code for a shell that haft reads as bash, and some of it means something else there";
-        reading.acts.push(Act::Unknown(why.to_owned()));
-    }
-    Some(reading)
-}
-
-/// Shells whose language differs from that of bash in arrays, patterns and commands without a name.
-const OTHER_SHELLS: &[&str] = &["zsh", "ksh", "mksh", "ksh93", "yash", "oksh", "loksh", "csh", "tcsh"];
-
-/// Returns whether code may mean something else in one of the other shells; nobody has read the input yet.
-fn means_something_else(inner: &Inner) -> bool {
-    match inner {
-        Inner::Script(text, _) => {
-            let text = text.shown();
-            text.contains(['(', '[', '{', '=', '^', '#'])
-                || ["NULLCMD", "set -A", "setopt"].iter().any(|word| text.contains(word))
-        }
-        Inner::Input(..) => true,
-        _ => false,
-    }
+    Some(read(words))
 }
 
 /// Reads the words of a subcommand that is one of these, without its name.

@@ -42,18 +42,18 @@ impl Reader<'_> {
         if self.take("!") {
             let name = self.parameter_name();
             if !name.is_empty() && self.peek() == Some(b'}') {
-                return Ok(Parameter { name, index: None, operation: Operation::Indirect });
+                return Ok(Parameter { name, index: None, operation: Operation::Indirect, is_joined: false });
             }
             if !name.is_empty() {
                 let operation = self.indirect(quoting)?;
-                return Ok(Parameter { name, index: None, operation });
+                return Ok(Parameter { name, index: None, operation, is_joined: false });
             }
         }
         self.at = start;
         let name = self.parameter_name();
         if name.is_empty() {
             let operation = Operation::Strange(vec![self.rest(quoting)?]);
-            return Ok(Parameter { name, index: None, operation });
+            return Ok(Parameter { name, index: None, operation, is_joined: false });
         }
         let index = self.index()?;
         let operation = self.operation(quoting, &index)?;
@@ -197,6 +197,8 @@ fn of_index(index: &Word) -> Operation {
 /// Keeps an index, with which bash computes whatever is done with the value.
 fn with_index(name: String, operation: Operation, index: Option<Word>) -> Parameter {
     let says_index = matches!(operation, Operation::Element(_));
+    let is_star = |index: &Word| plain_text(&index.parts).is_some_and(|text| text.trim_matches(['[', ']']) == "*");
+    let is_joined = name == "*" || index.as_ref().is_some_and(is_star);
     let index = index.filter(|index| !says_index && !is_every(index));
-    Parameter { name, index, operation }
+    Parameter { name, index, operation, is_joined }
 }

@@ -38,6 +38,12 @@ impl Walk<'_> {
     pub(super) fn assign(&mut self, name: &str, assigned: Assigned, how: How) {
         let values = assigned.all_values();
         self.look_at_assigned(name, &values);
+        // A variable that came from outside is given to programs whatever its value is.
+        for target in self.shell.targets(name) {
+            if self.shell.is_exported(&target) {
+                self.give_variable(&target, &values);
+            }
+        }
         let assigned = self.computed(name, assigned, how);
         // Arithmetic takes the value for an expression, and a variable of numbers does so at once.
         values.iter().for_each(|value| self.evaluate_assignments(value));
@@ -149,8 +155,21 @@ impl Walk<'_> {
         result
     }
 
+    /// Takes variables and functions away, or does not, where bash refuses the flags.
     pub(super) fn unset_names(&mut self, words: &[Value]) {
+        let is_usual =
+            |word: &Value| !word.prefix().starts_with('-') || matches!(word.known(), Some("-v" | "-n" | "--"));
+        let functions = words.first().is_some_and(|word| word.known() == Some("-f"));
+        match functions {
+            true => words.iter().filter_map(Value::known).for_each(|name| self.shell.forget_function(name, true)),
+            false if words.iter().all(is_usual) => self.unset_variables(words),
+            false => self.perhaps(|walk| walk.unset_variables(words)),
+        }
+    }
+
+    fn unset_variables(&mut self, words: &[Value]) {
         let is_reference = words.iter().any(|word| word.known() == Some("-n"));
+        let spares_functions = words.iter().any(|word| word.known() == Some("-v"));
         for name in words.iter().filter_map(Value::known).filter(|name| !name.starts_with('-')) {
             if is_reference {
                 self.shell.forget_reference(name);
@@ -160,7 +179,12 @@ impl Walk<'_> {
             let targets = self.shell.targets(array.unwrap_or(name));
             match array.filter(|_| index.is_some()) {
                 Some(array) => self.unset_at(array),
-                None => self.shell.forget(name),
+                None => {
+                    self.shell.forget(name);
+                    if !spares_functions {
+                        self.shell.forget_function(name, false);
+                    }
+                }
             }
             for target in targets.iter().filter(|target| variables::matters(target)) {
                 self.emit(Act::ShellState(format!("remove {target} from the environment of the programs that follow")));
@@ -168,8 +192,16 @@ impl Walk<'_> {
         }
     }
 
-    /// `set -e` and most of the like change nothing that matters; the words behind them are the parameters from now on.
+    /// Sets options and parameters, or does not, where bash refuses an option.
     pub(super) fn set_options(&mut self, words: &[Value]) {
+        match has_usual_options(words) {
+            true => self.set_usual_options(words),
+            false => self.perhaps(|walk| walk.set_usual_options(words)),
+        }
+    }
+
+    /// `set -e` and most of the like change nothing that matters; the words behind them are the parameters from now on.
+    fn set_usual_options(&mut self, words: &[Value]) {
         let mut at = 0;
         let mut is_ended = false;
         while let Some(word) = words.get(at) {
@@ -186,15 +218,10 @@ impl Walk<'_> {
                         self.shell.exports_all = true;
                         self.emit(Act::ShellState("export variables to the programs that follow".to_owned()));
                     }
+                    self.doubt_option(flag, option);
                     self.shell.is_physical |= flag.contains('P') || option == Some("physical");
                     if flag.contains('e') || option == Some("errexit") {
                         self.shell.stops_on_failure = flag.starts_with('-');
-                    }
-                    if flag.starts_with('-') && (flag.contains('k') || option == Some("keyword")) {
-                        self.emit(Act::ShellState("read words of programs as variables".to_owned()));
-                    }
-                    if flag.starts_with('+') && option == Some("history") {
-                        self.emit(Act::ShellState("keep no history of the commands that follow".to_owned()));
                     }
                     at += if flag.contains('o') { 2 } else { 1 };
                 }
@@ -213,6 +240,24 @@ impl Walk<'_> {
         }
     }
 
+    /// Asks about an option after which the shell reads commands otherwise, or keeps none of them.
+    fn doubt_option(&mut self, flag: &str, option: Option<&str>) {
+        let (is_set, name) = (flag.starts_with('-'), option.unwrap_or_default());
+        let why = match name {
+            "posix" => "let the shell read what follows in its POSIX mode",
+            "keyword" if is_set => "read words of programs as variables",
+            "history" if !is_set => "keep no history of the commands that follow",
+            "braceexpand" if !is_set => "change how the shell reads commands",
+            _ if is_set && flag.contains('k') => "read words of programs as variables",
+            _ if !is_set && flag.contains('B') => "change how the shell reads commands",
+            _ => return,
+        };
+        self.emit(Act::ShellState(why.to_owned()));
+        if name == "posix" {
+            self.emit(Act::Unknown("in the POSIX mode of bash commands mean something else".to_owned()));
+        }
+    }
+
     pub(super) fn shift(&mut self, words: &[Value]) {
         let count = match words.first() {
             None => Some(1),
@@ -224,6 +269,30 @@ impl Walk<'_> {
             _ => None,
         };
     }
+}
+
+/// Names that `set -o` knows.
+const OPTIONS: &str = "allexport braceexpand emacs errexit errtrace functrace hashall histexpand history ignoreeof \
+    interactive-comments keyword monitor noclobber noexec noglob nolog notify nounset onecmd physical pipefail posix \
+    privileged verbose vi xtrace";
+
+/// Returns whether bash takes all options of `set`. It sets no parameters where it refuses one.
+fn has_usual_options(words: &[Value]) -> bool {
+    let mut words = words.iter();
+    while let Some(flag) = words.next().map(Value::prefix).filter(|flag| flag.starts_with(['-', '+'])) {
+        if matches!(flag, "-" | "--") {
+            break;
+        }
+        let is_usual = |letter: char| "abefhkmnoptuvxBCEHPT".contains(letter);
+        let names = flag.matches('o').count();
+        let is_option = |name: Option<&Value>| {
+            name.is_none_or(|name| OPTIONS.split_whitespace().any(|option| name.known() == Some(option)))
+        };
+        if !flag[1..].chars().all(is_usual) || !(0..names).all(|_| is_option(words.next())) {
+            return false;
+        }
+    }
+    true
 }
 
 /// Takes words away at the beginning. Of what may be several words some are left.

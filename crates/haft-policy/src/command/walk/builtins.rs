@@ -60,6 +60,7 @@ impl Walk<'_> {
         self.evaluate_operands(name, rest);
         self.look_at_variables(name, rest);
         self.doubt_options(name, rest);
+        self.doubt_builtin(name, rest);
         match name {
             "echo" => return Some(pipes::one_of(printing::echoed_somewhere(rest).into_iter())),
             "printf" => return Some(self.printf(rest)),
@@ -174,7 +175,11 @@ impl Walk<'_> {
         };
         match variable {
             Some(name) => {
-                self.assign_named(&name, Assigned::one(text));
+                // Without a format it refuses to do anything.
+                match words.is_empty() {
+                    true => self.perhaps(|walk| walk.assign_named(&name, Assigned::one(text))),
+                    false => self.assign_named(&name, Assigned::one(text)),
+                }
                 Flow::Text(Value::default())
             }
             None => Flow::Text(text),

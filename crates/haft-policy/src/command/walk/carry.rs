@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::super::act::{Act, Deed, Flow, Inner, Language, Reading};
+use super::super::dialect::Dialect;
 use super::super::places::Folder;
 use super::super::syntax::Stage;
 use super::super::value::{Origin, Piece, Value};
@@ -129,7 +130,9 @@ impl Walk<'_> {
         let reading = programs::read(&self.with_options(known, linking.as_deref().unwrap_or(words)));
         let runs_nothing = reading.inner.is_empty();
         self.follow_arrived(&reading.acts);
+        let outer = std::mem::replace(&mut self.shell.starts, Dialect::started_by(words));
         let printed = self.carry_out(reading, input);
+        self.shell.starts = outer;
         self.note(known, words, runs_nothing);
         self.output_of(known, words).unwrap_or(printed)
     }
@@ -310,6 +313,7 @@ impl Walk<'_> {
             }
             Inner::Variable(name, value) => {
                 self.environment(&name, std::slice::from_ref(&value));
+                self.give_variable(&name, std::slice::from_ref(&value));
                 self.put(&name, Assigned::one(value));
                 self.shell.export(&name);
                 None
@@ -389,6 +393,7 @@ impl Walk<'_> {
             self.emit(super::beyond_limit("run a text that is longer than is read"));
             return Flow::Unknown;
         }
+        self.doubt_text(&script);
         let tree = syntax::parse(&script);
         self.put(GAP, Assigned::one(Value::unknown()));
         self.put(NUMBER, Assigned::one(Value::number()));

@@ -1,9 +1,58 @@
-//! The lines that a command may become whose words have several values.
+//! The lines that a command may become whose words have several values, and how values are split and joined by `IFS`.
 
-use super::super::value::Value;
+use super::super::act::Act;
+use super::super::syntax::Quoting;
+use super::super::value::{Piece, Value};
+use super::Walk;
 
 /// How many fields the lines of one command may have where its words have too many values.
 pub(super) const MOST_FIELDS: usize = 50_000;
+
+impl Walk<'_> {
+    /// Returns the characters at which a value is split, unless it is quoted.
+    pub(super) fn splitting(&mut self, quoting: Quoting) -> Option<String> {
+        if quoting != Quoting::Bare {
+            return None;
+        }
+        let values = self.shell.values("IFS").unwrap_or_default();
+        if values.len() > 1 {
+            self.emit(Act::Unknown("where its words are split is known only when it runs".to_owned()));
+        }
+        Some(known_text(&values).unwrap_or_else(|| " \t\n".to_owned()))
+    }
+
+    /// Returns what `"$*"` is: all values, with the first character of `IFS` between them.
+    pub(super) fn joined(&self, lists: Vec<Vec<Value>>) -> Vec<Vec<Value>> {
+        let separators = match self.shell.values("IFS") {
+            Some(values) => known_text(&values),
+            None => Some(" ".to_owned()),
+        };
+        let between = separators.map(|separators| separators.chars().take(1).collect::<String>());
+        let joined = |list: Vec<Value>| match (&between, list.len()) {
+            (_, 0 | 1) => list,
+            (None, _) => vec![Value::unknown()],
+            (Some(between), _) => {
+                let mut text = Value::default();
+                for (at, value) in list.iter().enumerate() {
+                    if at > 0 {
+                        text.push(Piece::Text(between.clone()));
+                    }
+                    text.append(value);
+                }
+                vec![text]
+            }
+        };
+        lists.into_iter().map(joined).collect()
+    }
+}
+
+/// Returns the text of a variable that has one value alone, which is known.
+pub(super) fn known_text(values: &[Vec<Value>]) -> Option<String> {
+    match values {
+        [list] => list.first().and_then(Value::known).map(str::to_owned),
+        _ => None,
+    }
+}
 
 /// Returns lines for words of too many values: all first ones, all second ones and so on, so that each value is in
 /// one; then each word with every value of its own and the others with their first, as far as that is bounded.

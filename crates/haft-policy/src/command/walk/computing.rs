@@ -13,32 +13,13 @@ use super::super::syntax::{Word, WordPart};
 use super::super::value::{Piece, Value};
 use super::assigning::How;
 use super::branching::changed_in;
+use super::kept_variables::{NUMBERS, is_kept};
 use super::variable::Assigned;
 use super::{Walk, declaring, surroundings};
 
 /// Why a command is asked about that computes with something.
 const COMPUTES: &str =
     "it computes with a value that is known only when it runs, and bash runs commands that stand in it";
-/// Variables of bash whose value is a number, and which compute with what is assigned to them.
-const NUMBERS: &[&str] = &[
-    "RANDOM",
-    "SRANDOM",
-    "SECONDS",
-    "LINENO",
-    "OPTIND",
-    "HISTCMD",
-    "EPOCHSECONDS",
-    "BASHPID",
-    "SHLVL",
-    "UID",
-    "EUID",
-    "PPID",
-    "BASH_SUBSHELL",
-    "BASH_VERSINFO",
-    "PIPESTATUS",
-    "GROUPS",
-    "BASH_LINENO",
-];
 /// Operators of `[[ … ]]` that compute with the words beside them.
 const COMPARING: &[&str] = &["-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
 /// Built-ins whose words are names of variables, perhaps with an index.
@@ -102,10 +83,13 @@ impl Walk<'_> {
         let mut seen: HashSet<String> = HashSet::new();
         let mut names = self.names_computed(value);
         while let Some(name) = names.pop() {
-            if !self.has_time(1) || NUMBERS.contains(&name.as_str()) || !seen.insert(name.clone()) {
+            if !self.has_time(1) || !seen.insert(name.clone()) {
                 continue;
             }
             let Some(lists) = self.shell.values(&name) else {
+                if holds_numbers(&name) {
+                    continue;
+                }
                 // What the expression itself counts begins at nothing.
                 is_open |= !changed.contains(&name) || surroundings::may_hold(&name);
                 continue;
@@ -186,8 +170,7 @@ impl Walk<'_> {
     /// Returns what a variable of numbers is when it is assigned one of these values: it computes with them.
     pub(super) fn computed(&mut self, name: &str, assigned: Assigned, how: How) -> Assigned {
         let name = name.split('[').next().unwrap_or_default();
-        let computes =
-            self.shell.is_integer(name) || self.shell.targets(name).iter().any(|one| NUMBERS.contains(&one.as_str()));
+        let computes = self.shell.is_integer(name) || self.shell.targets(name).iter().any(|one| holds_numbers(one));
         if !computes {
             return assigned;
         }
@@ -195,7 +178,9 @@ impl Walk<'_> {
         if how == How::Add {
             self.compute(&Value::text(name));
         }
-        assigned.map(|value| if is_decimal(&value) { value } else { Value::number() })
+        // A number of bash is one as long as nobody has unset it.
+        let is_kept = is_kept(name);
+        assigned.map(|value| if is_kept || is_decimal(&value) { value } else { Value::number() })
     }
 
     /// Returns the names of variables in a text that is computed.
@@ -225,6 +210,11 @@ impl Walk<'_> {
         }
         names
     }
+}
+
+/// Returns whether bash keeps numbers in a variable.
+fn holds_numbers(name: &str) -> bool {
+    NUMBERS.contains(&name) || matches!(name, "PIPESTATUS" | "GROUPS" | "BASH_LINENO" | "BASH_VERSINFO")
 }
 
 /// Returns whether what is computed may hold any text: a gap, a name that is a gap, or something that is expanded again.

@@ -70,7 +70,16 @@ impl Declared {
 }
 
 impl Walk<'_> {
+    /// Declares variables, or does not, where bash refuses the words.
     pub(super) fn declare(&mut self, builtin: &str, words: &[Value]) {
+        let is_refused = builtin == "local" && !self.shell.is_in_function() || !has_usual_flags(builtin, words);
+        match is_refused {
+            true => self.perhaps(|walk| walk.declare_all(builtin, words)),
+            false => self.declare_all(builtin, words),
+        }
+    }
+
+    fn declare_all(&mut self, builtin: &str, words: &[Value]) {
         let has_flag = |letter: char| {
             words.iter().any(|word| word.prefix().strip_prefix('-').is_some_and(|flag| flag.contains(letter)))
         };
@@ -85,12 +94,14 @@ impl Walk<'_> {
             };
             let is_hidden = is_local && self.hide(&name, how);
             let before = self.shell.values(&name);
-            if has_flag('i') || has_flag('A') {
+            let changes_letters = ['l', 'u', 'c'].into_iter().any(has_flag);
+            if has_flag('i') || has_flag('A') || changes_letters {
                 // An array whose values have numbers stays one.
                 let (is_integer, is_associative) = (has_flag('i'), has_flag('A') && before.is_none());
                 self.shell.declare(&name, |kind| {
                     kind.is_integer |= is_integer;
                     kind.is_associative |= is_associative;
+                    kind.changes_letters |= changes_letters;
                 });
             }
             if let Some(value) = &value {
@@ -100,6 +111,10 @@ impl Walk<'_> {
             match (value, refers) {
                 (Some(value), true) => self.refer(&name, &value),
                 (None, true) => self.refer_to_value(&name),
+                // Of two variables of this name it sets the one that is not seen.
+                (Some(value), false) if has_flag('g') && self.shell.reveal(&name) => {
+                    self.perhaps(|walk| walk.assign(&name, declared(&value), how));
+                }
                 (Some(value), false) => self.assign(&name, declared(&value), how),
                 // In a function the new one is not set.
                 (None, false) if is_hidden && variables::matters(&name) => {
@@ -116,6 +131,9 @@ impl Walk<'_> {
                     self.put(&name, Assigned::any_list(lists).into_map());
                 }
                 (None, _) => {}
+            }
+            if builtin == "readonly" || has_flag('r') {
+                self.shell.declare(&name, |kind| kind.is_readonly = true);
             }
             if exports && has_flag('f') {
                 self.shell.export_function(&name);
@@ -149,7 +167,7 @@ impl Walk<'_> {
     /// Makes a variable local to a function, and returns whether one runs.
     fn hide(&mut self, name: &str, how: How) -> bool {
         let is_hidden = self.shell.hide(name);
-        if is_hidden && how == How::Set {
+        if is_hidden && how == How::Set && !self.shell.is_readonly(name) {
             self.shell.restore(name, None);
         }
         is_hidden
@@ -176,6 +194,17 @@ impl Walk<'_> {
         self.refer(name, target);
         self.shell.refer_to_any(name, &others);
     }
+}
+
+/// Returns whether a declaration has only flags with which it sets what it names: `declare -p x=ls` sets nothing.
+fn has_usual_flags(builtin: &str, words: &[Value]) -> bool {
+    let usual = match builtin {
+        "export" => "n",
+        "readonly" => "aA",
+        _ => "aAgilnrtuxcI",
+    };
+    let mut flags = words.iter().map(Value::prefix).take_while(|word| word.starts_with(['-', '+']) && *word != "--");
+    flags.all(|flag| flag.len() > 1 && flag[1..].chars().all(|letter| usual.contains(letter)))
 }
 
 /// Puts together what is one array: `a=(x`, `y)` where a variable in it was split.

@@ -9,9 +9,10 @@ use super::super::syntax::{Direction, Operation, Parameter, Quoting, Word, WordP
 use super::super::value::{Piece, Value};
 use super::assigning::How;
 use super::brackets::{self, Part};
-use super::combining::{MOST_FIELDS, every_combination, some_combinations};
+use super::combining::{MOST_FIELDS, every_combination, known_text, some_combinations};
 use super::computing::Spelling;
 use super::edits::{edited, sliced, sliced_list};
+use super::kept_variables::NUMBERS;
 use super::state::Unset;
 use super::variable::Assigned;
 use super::{Walk, declaring, pipes, surroundings};
@@ -122,7 +123,10 @@ impl Walk<'_> {
                 }
                 WordPart::Stacked(place) => all = multiplied(all, &self.shell.stacked(place), None),
                 WordPart::Parameter(parameter, quoting) => {
-                    let values = self.parameter(parameter);
+                    let mut values = self.parameter(parameter);
+                    if parameter.is_joined && *quoting == Quoting::Quoted {
+                        values = self.joined(values);
+                    }
                     all = multiplied(all, &values, self.splitting(*quoting).as_deref());
                 }
                 WordPart::Substitution(script, quoting) => {
@@ -245,7 +249,7 @@ impl Walk<'_> {
     }
 
     pub(super) fn parameter(&mut self, parameter: &Parameter) -> Vec<Vec<Value>> {
-        let values = self.plain_parameter(&parameter.name);
+        let values = self.plain_parameter(&parameter.name).map(|values| self.fields_meant(parameter, values));
         if !self.has_time_for(values.as_deref().unwrap_or_default()) {
             return vec![vec![Value::unknown()]];
         }
@@ -304,6 +308,20 @@ impl Walk<'_> {
         }
     }
 
+    /// Returns what an operation works on: without an index it is the first field, which may be missing where the fields
+    /// have names or gaps between their numbers.
+    fn fields_meant(&self, parameter: &Parameter, values: Vec<Vec<Value>>) -> Vec<Vec<Value>> {
+        let names_fields = matches!(
+            parameter.operation,
+            Operation::Elements | Operation::Element(_) | Operation::Keys | Operation::Length
+        );
+        if names_fields || is_all(&parameter.name) || parameter.index.is_some() || !self.shell.is_map(&parameter.name) {
+            return values;
+        }
+        let fields = values.into_iter().flatten().map(|value| vec![value]);
+        fields.chain([vec![Value::default()]]).collect()
+    }
+
     /// Returns the values that a parameter may have, and the default: a program may be started without a variable.
     fn or_default(&mut self, name: &str, values: Option<Vec<Vec<Value>>>, default: &Word) -> Vec<Vec<Value>> {
         let mut all = values.unwrap_or_else(|| self.held_before(name));
@@ -333,9 +351,11 @@ impl Walk<'_> {
             "@" | "*" => Some(self.shell.parameters.clone().unwrap_or_else(|| vec![Value::any_words()])),
             // The last word of the command before, and the letters of options that are set.
             "_" | "-" => Some(vec![vec![Value::unknown()]]),
-            "#" | "?" | "$" | "!" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "BASHPID" | "SRANDOM"
-            | "EPOCHSECONDS" | "SHLVL" | "OPTIND" => Some(vec![vec![Value::number()]]),
+            "#" | "?" | "$" | "!" => Some(vec![vec![Value::number()]]),
             "PPID" => Some(vec![vec![Value::text("$PPID")]]),
+            name if NUMBERS.contains(&name) => {
+                Some(self.shell.values(name).unwrap_or_else(|| vec![vec![Value::number()]]))
+            }
             "0" => Some(vec![vec![self.shell.name.clone()]]),
             number if number.bytes().all(|digit| digit.is_ascii_digit()) && !number.is_empty() => {
                 let index = number.parse::<usize>().unwrap_or(usize::MAX).wrapping_sub(1);
@@ -357,12 +377,6 @@ impl Walk<'_> {
         self.shell.reads_unset |= values.iter().any(Option::is_none);
         let unset = self.unset().into_iter().flatten().next().unwrap_or_default();
         is_set.then(|| values.into_iter().map(|value| vec![value.unwrap_or_else(|| unset.clone())]).collect())
-    }
-
-    /// Returns the characters at which a value is split, unless it is quoted.
-    fn splitting(&self, quoting: Quoting) -> Option<String> {
-        let set = self.shell.values("IFS").and_then(|values| known_text(&values)).unwrap_or_else(|| " \t\n".to_owned());
-        (quoting == Quoting::Bare).then_some(set)
     }
 
     pub(super) fn unset(&self) -> Vec<Vec<Value>> {
@@ -421,13 +435,6 @@ fn at_number(list: &[Value], index: usize) -> Vec<Option<Value>> {
     match list.iter().position(Value::may_be_several) {
         Some(several) if several <= index => list[several..].iter().cloned().map(Some).collect(),
         _ => vec![list.get(index).cloned()],
-    }
-}
-
-fn known_text(values: &[Vec<Value>]) -> Option<String> {
-    match values {
-        [list] => list.first().and_then(Value::known).map(str::to_owned),
-        _ => None,
     }
 }
 

@@ -8,7 +8,20 @@ use super::variable::Assigned;
 use super::{Walk, pipes};
 
 impl Walk<'_> {
+    /// Reads, or does not, where bash refuses a flag or nothing comes in time.
     pub(super) fn read(&mut self, builtin: &str, words: &[Value], input: Option<&Flow>) {
+        let told = Told::of(builtin, words);
+        let usual = if builtin == "read" { "ersadinNpuE" } else { "dnsuCct" };
+        let is_sure = told.options.iter().all(|(letter, _)| usual.contains(*letter));
+        let reads_input = told.values('u').all(|descriptor| descriptor.known() == Some("0"));
+        let input = input.filter(|_| reads_input);
+        match is_sure {
+            true => self.read_surely(builtin, words, input),
+            false => self.perhaps(|walk| walk.read_surely(builtin, words, input)),
+        }
+    }
+
+    fn read_surely(&mut self, builtin: &str, words: &[Value], input: Option<&Flow>) {
         for callback in Told::of(builtin, words).values('C').filter(|_| builtin != "read") {
             let text = called_back(callback);
             self.perhaps(|walk| walk.apart(|walk| walk.run_text(&text, None)));

@@ -11,6 +11,9 @@ use super::super::value::Value;
 use super::state::add_folders;
 use super::{Walk, pipes};
 
+/// The first descriptor that may lie beyond the limit of a process.
+const FIRST_DOUBTFUL: u32 = 64;
+
 /// How a command of a list may have ended: the folders of the shell where it worked, and where it failed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ended {
@@ -120,7 +123,7 @@ impl Walk<'_> {
 
     /// Returns whether nothing runs behind a command, because it surely ends the shell, the function or the round.
     fn leaves(&self, stage: &Stage) -> bool {
-        if stage.redirects.iter().any(|redirect| redirect.kind != RedirectKind::Duplicate) {
+        if self.may_fail(stage) || stage.redirects.iter().any(|redirect| redirect.kind != RedirectKind::Duplicate) {
             return false;
         }
         match &stage.node {
@@ -151,7 +154,13 @@ impl Walk<'_> {
     /// Returns whether a redirection of a command may fail, so that the command does not run.
     pub(super) fn may_fail(&self, stage: &Stage) -> bool {
         let may_fail = |redirect: &Redirect| match redirect.kind {
-            RedirectKind::HereDocument | RedirectKind::HereString | RedirectKind::Duplicate => false,
+            _ if redirect.descriptor.is_some_and(|number| number >= FIRST_DOUBTFUL) => true,
+            RedirectKind::HereDocument | RedirectKind::HereString => false,
+            RedirectKind::Duplicate => match redirect.target.plain().as_deref() {
+                Some("-") => redirect.variable.is_some(),
+                Some("0" | "1" | "2" | "0-" | "1-" | "2-") => self.closes,
+                _ => true,
+            },
             RedirectKind::Read => match redirect.target.plain() {
                 Some(path) if path == "/dev/null" => false,
                 Some(path) => !self.is_there(&Value::text(path)),

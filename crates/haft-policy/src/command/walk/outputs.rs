@@ -12,19 +12,28 @@ impl Walk<'_> {
     pub(super) fn output_of(&self, name: &str, words: &[Value]) -> Option<Flow> {
         let operands: Vec<&Value> = words[1..].iter().filter(|word| !word.prefix().starts_with('-')).collect();
         let first = operands.first().copied();
-        let text = match (name, first) {
-            ("dirname", Some(path)) => parent(path),
-            ("basename", Some(path)) => Value::text(path.known()?.trim_end_matches('/').rsplit('/').next()?),
-            ("realpath" | "readlink" | "cygpath", Some(path)) => path.clone(),
-            ("which" | "command" | "type" | "whereis", Some(program)) => {
-                Value::text(format!("/usr/bin/{}", program.known()?))
+        // With further words they print more than one path, or cut something off.
+        let only = first.filter(|_| operands.len() == 1);
+        let flags: Vec<&Value> = words[1..].iter().filter(|word| word.prefix().starts_with('-')).collect();
+        let has_only = |usual: &[&str]| flags.iter().all(|flag| flag.known().is_some_and(|flag| usual.contains(&flag)));
+        let text = match (name, only.or(first)) {
+            ("dirname" | "basename" | "realpath" | "readlink" | "which", _) if only.is_none() => return None,
+            ("dirname", Some(path)) if has_only(&["--"]) => parent(path),
+            ("basename", Some(path)) if has_only(&["--"]) => {
+                Value::text(path.known()?.trim_end_matches('/').rsplit('/').next()?)
             }
+            ("realpath", Some(path)) if has_only(&["--", "-e", "-m", "-s", "-P", "-L", "-q"]) => path.clone(),
+            // Without a flag it prints what stands in the link.
+            ("readlink", Some(path)) if !flags.is_empty() && has_only(&["-f", "-e", "-m"]) => path.clone(),
+            ("which", Some(program)) if has_only(&["-a"]) => Value::text(format!("/usr/bin/{}", program.known()?)),
             _ if prints_numbers(name, words, &operands) => Value::number(),
             ("whoami" | "logname", _) => Value::text(self.scene.user.clone()),
-            ("mktemp", _) => {
-                let mut path = Value::text("/tmp/tmp.");
-                path.push(Piece::Glob);
-                path
+            ("mktemp", None) if has_only(&["-d", "-q", "-u", "--directory"]) => with_some_end("/tmp/tmp."),
+            ("mktemp", Some(template)) if only.is_some() && has_only(&["-d", "-q", "-u", "--directory"]) => {
+                with_some_end(template.known()?.split("XXX").next()?)
+            }
+            ("mktemp", Some(template)) if only.is_some() && has_only(&["-d", "-q", "-t"]) => {
+                with_some_end(&format!("/tmp/{}", template.known()?.split("XXX").next()?))
             }
             ("git", Some(sub)) if sub.known() == Some("rev-parse") => {
                 let asks_for_root = words.iter().any(|word| word.known() == Some("--show-toplevel"));
@@ -43,6 +52,13 @@ impl Walk<'_> {
     pub(super) fn names_haft(words: &[Value]) -> bool {
         words.iter().any(|word| matches!(word.known(), Some(OWN_PROCESS | "$PPID")))
     }
+}
+
+/// Returns a path of which the end is known only when it is made.
+fn with_some_end(beginning: &str) -> Value {
+    let mut path = Value::text(beginning);
+    path.push(Piece::Glob);
+    path
 }
 
 /// Returns whether a program prints nothing but numbers.

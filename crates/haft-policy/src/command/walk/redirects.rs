@@ -47,10 +47,14 @@ impl Walk<'_> {
                 RedirectKind::Duplicate => {
                     let descriptor = self.as_one(&redirect.target).shown();
                     redirected.leads_to_descriptor |= !matches!(descriptor.as_str(), "0" | "1" | "2" | "-");
+                    self.closes |= !matches!(descriptor.as_str(), "0" | "1" | "2");
                     let reads = redirect.descriptor.unwrap_or(0) == 0;
                     let is_connection = self.connections.contains(&descriptor) || descriptor.contains('…');
                     if reads && is_connection && !self.connections.is_empty() {
                         redirected.input = Some(Flow::Downloaded);
+                    } else if reads && redirected.input.is_some() && descriptor != "0" {
+                        // The last redirection counts.
+                        redirected.input = Some(Flow::Unknown);
                     }
                 }
                 _ => self.redirect_to_file(redirect, stage, &mut redirected),

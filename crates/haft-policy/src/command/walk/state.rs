@@ -4,15 +4,18 @@
 //! everything that either of them holds. So nothing that is set under a condition takes the place of what was there.
 
 mod joining;
+mod locals;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::super::Scene;
 use super::super::act::Flow;
+use super::super::dialect::Dialect;
 use super::super::places::Folder;
 use super::super::syntax::Stage;
 use super::super::value::{Piece, Value};
+use super::kept_variables::{is_kept, kept};
 use super::surroundings;
 use super::variable::{Assigned, Fit, Kind, Variable};
 
@@ -40,6 +43,9 @@ pub(super) struct Shell {
     pub(super) parameters: Option<Vec<Vec<Value>>>,
     /// What `$0` is.
     pub(super) name: Value,
+    /// Its language, and that of the shells that the program starts which runs just now.
+    pub(super) dialect: Dialect,
+    pub(super) starts: Dialect,
     /// What runs at signals, and at which.
     pub(super) traps: Vec<(Value, Vec<String>)>,
     /// Whether programs get all variables that are set from now on (`set -a`).
@@ -109,6 +115,8 @@ impl Shell {
             functions: Arc::default(),
             parameters: Some(vec![Vec::new()]),
             name: Value::text("bash"),
+            dialect: Dialect::Bash,
+            starts: Dialect::Posix,
             traps: Vec::new(),
             exports_all: false,
             stops_on_failure: false,
@@ -152,6 +160,8 @@ impl Shell {
             functions: Arc::new(functions.map(|(name, one)| (name.clone(), one.clone())).collect()),
             parameters: Some(vec![words.get(1..).unwrap_or_default().to_vec()]),
             name: words.first().cloned().unwrap_or_else(|| Value::text("bash")),
+            dialect: self.starts,
+            starts: Dialect::Posix,
             traps: Vec::new(),
             exports_all: false,
             stops_on_failure: false,
@@ -172,11 +182,12 @@ impl Shell {
             }
             let before = self.variables.get(&target).cloned();
             let is_exported = self.exports_all || before.as_ref().is_some_and(|before| before.is_exported);
-            let (mut variable, its_fit) = Variable::new(assigned.clone());
+            let kind = before.as_ref().map_or(Kind::default(), |before| before.kind);
+            let (mut variable, its_fit) = Variable::new(self.as_kept(&target, kind, assigned.clone()));
             variable.is_exported = is_exported;
-            variable.kind = before.as_ref().map_or(Kind::default(), |before| before.kind);
+            variable.kind = kind;
             fit = fit.and(its_fit);
-            if !is_certain {
+            if !is_certain || kind.is_readonly {
                 let (joined, its_fit) = Variable::joined(before.as_ref(), Some(&variable));
                 variable = joined.unwrap_or(variable);
                 fit = fit.and(its_fit);
@@ -184,6 +195,24 @@ impl Shell {
             Arc::make_mut(&mut self.variables).insert(target, variable);
         }
         fit
+    }
+
+    /// Returns what a variable is after an assignment, where bash does not simply take the value.
+    fn as_kept(&mut self, name: &str, kind: Kind, assigned: Assigned) -> Assigned {
+        if name == "BASH_ARGV0" {
+            self.name = Value::unknown();
+        }
+        match is_kept(name) {
+            true => assigned.map(|value| kept(name, &value)),
+            false if kind.changes_letters => assigned.map(|_| Value::unknown()),
+            false => assigned,
+        }
+    }
+
+    /// Returns whether programs get a variable, or get it where whoever started the shell has set it.
+    pub(super) fn is_exported(&self, name: &str) -> bool {
+        let is_exported = self.variables.get(name).map(|variable| variable.is_exported);
+        is_exported.unwrap_or_else(|| self.exports_all || surroundings::is_passed(name))
     }
 
     /// Gives a variable to the programs that follow.
@@ -198,15 +227,6 @@ impl Shell {
         if let Some(function) = Arc::make_mut(&mut self.functions).get_mut(name) {
             function.is_exported = true;
             function.may_be_missing = true;
-        }
-    }
-
-    pub(super) fn forget(&mut self, name: &str) {
-        for target in self.targets(name) {
-            Arc::make_mut(&mut self.variables).remove(&target);
-        }
-        if self.functions.contains_key(name) {
-            Arc::make_mut(&mut self.functions).remove(name);
         }
     }
 
@@ -320,35 +340,6 @@ impl Shell {
     pub(super) fn define(&mut self, name: &str, body: Arc<Stage>) {
         let function = Function { bodies: vec![body], ..Function::default() };
         Arc::make_mut(&mut self.functions).insert(name.to_owned(), function);
-    }
-
-    /// Begins a function: variables that it declares are its own.
-    pub(super) fn enter(&mut self) {
-        self.hidden.push(HashMap::new());
-    }
-
-    /// Returns whether a function runs just now.
-    pub(super) fn is_in_function(&self) -> bool {
-        !self.hidden.is_empty()
-    }
-
-    /// Ends a function: what its variables hid is seen again.
-    pub(super) fn leave(&mut self) {
-        for (name, hidden) in self.hidden.pop().unwrap_or_default() {
-            let variable = match hidden.may_be_seen {
-                true => Variable::joined(hidden.variable.as_ref(), self.variables.get(&name)).0,
-                false => hidden.variable,
-            };
-            self.restore(&name, variable);
-        }
-    }
-
-    /// Makes a variable local to the function that runs just now; returns whether there is one.
-    pub(super) fn hide(&mut self, name: &str) -> bool {
-        let variable = self.variables.get(name).cloned();
-        let Some(hidden) = self.hidden.last_mut() else { return false };
-        hidden.entry(name.to_owned()).or_insert(Hidden { variable, may_be_seen: false });
-        true
     }
 
     /// Returns what `~1`, `~+1` or `~-0` may be: a folder by its place on the stack, from the newest or the oldest on.

@@ -47,6 +47,11 @@ pub(super) fn may_hold(name: &str) -> bool {
     is_name && [PASSED, USUAL, OF_BASH].iter().any(|names| names.split_whitespace().any(|listed| fits(listed, name)))
 }
 
+/// Returns whether programs get a variable where the environment has it.
+pub(super) fn is_passed(name: &str) -> bool {
+    [PASSED, USUAL].iter().any(|names| names.split_whitespace().any(|listed| fits(listed, name)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

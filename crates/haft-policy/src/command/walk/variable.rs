@@ -29,6 +29,10 @@ pub(super) struct Kind {
     pub(super) is_integer: bool,
     /// Whether its values certainly have names (`declare -A`).
     pub(super) is_associative: bool,
+    /// Whether it may refuse what is assigned to it (`readonly`).
+    pub(super) is_readonly: bool,
+    /// Whether it may change the letters of what is assigned to it (`declare -l`).
+    pub(super) changes_letters: bool,
 }
 
 impl Kind {
@@ -36,6 +40,8 @@ impl Kind {
         Kind {
             is_integer: self.is_integer || other.is_integer,
             is_associative: self.is_associative && other.is_associative,
+            is_readonly: self.is_readonly || other.is_readonly,
+            changes_letters: self.changes_letters || other.changes_letters,
         }
     }
 }

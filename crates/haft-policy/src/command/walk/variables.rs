@@ -10,12 +10,15 @@ use super::super::value::Value;
 use super::super::viewers::is_usual_viewer;
 use super::super::{patterns, programs};
 use super::Walk;
+use super::variable::Assigned;
 
 /// What a variable means to the programs that read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Meaning {
-    /// Nothing that matters here.
+    /// Nothing is known of it: some program may follow it.
     Data,
+    /// It changes nothing that matters.
+    Harmless,
     /// Its value is run as a command.
     Script,
     /// Its value is a program that builds use.
@@ -28,6 +31,8 @@ enum Meaning {
     Output,
     /// It loads code into every program, which no ordinary work needs.
     Injection,
+    /// It says how the shell reads commands.
+    Mode,
     /// It says where programs or their settings are found.
     Search,
     /// Its value is words for this program.
@@ -96,12 +101,14 @@ impl Meaning {
     fn named(line: &'static str) -> Option<Self> {
         Some(match line.split_once(' ').unwrap_or((line, "")) {
             ("haft", "") => Meaning::Haft,
+            ("harmless", "") => Meaning::Harmless,
             ("script", "") => Meaning::Script,
             ("tool", "") => Meaning::Tool,
             ("console", "") => Meaning::Console,
             ("run", "") => Meaning::File,
             ("output", "") => Meaning::Output,
             ("inject", "") => Meaning::Injection,
+            ("mode", "") => Meaning::Mode,
             ("search", "") => Meaning::Search,
             ("options", program) if !program.is_empty() => Meaning::Options(program),
             ("passed", program) if !program.is_empty() => Meaning::Passed(program),
@@ -111,6 +118,12 @@ impl Meaning {
     }
 }
 
+/// Built-ins that start no program.
+const OWN: &[&str] = &[
+    ":", "[", "break", "cd", "continue", "declare", "dirs", "echo", "exit", "export", "false", "getopts", "let", "local",
+    "mapfile", "popd", "printf", "pushd", "pwd", "read", "readarray", "readonly", "return", "set", "shift", "test", "times",
+    "true", "type", "typeset", "unset", "wait",
+];
 const TRAILS: &[&str] = &["HISTFILE", "HISTSIZE", "HISTFILESIZE", "HISTCONTROL", "HISTIGNORE"];
 
 fn meaning(name: &str) -> Meaning {
@@ -119,7 +132,24 @@ fn meaning(name: &str) -> Meaning {
 
 /// Returns whether programs do something else because of a variable.
 pub(super) fn matters(name: &str) -> bool {
-    meaning(name) != Meaning::Data
+    !matches!(meaning(name), Meaning::Data | Meaning::Harmless)
+}
+
+/// Returns whether programs do the same with a variable as without it, whatever they are. A short word in small letters
+/// is a variable of the command itself.
+fn is_followed_by_none(name: &str, values: &[Value]) -> bool {
+    let is_own = |name: &str| name.len() <= 2 || name.bytes().all(|one| one.is_ascii_lowercase() || one.is_ascii_digit());
+    // Some of these may be the path of a file.
+    let may_be_path = |value: &Value| {
+        let text = value.shown();
+        value.known().is_none() || text.starts_with(['/', ':', '.']) || text.contains("../")
+    };
+    let names_file = matches!(name, "TZ" | "TERM" | "LANGUAGE" | "LANG") || name.starts_with("LC_");
+    match meaning(name) {
+        Meaning::Harmless => !names_file || !values.iter().any(may_be_path),
+        Meaning::Data => is_own(name),
+        _ => true,
+    }
 }
 
 impl Walk<'_> {
@@ -136,7 +166,7 @@ impl Walk<'_> {
     /// Tells what it means that a program gets a variable with one of these values.
     pub(super) fn environment(&mut self, name: &str, values: &[Value]) {
         match meaning(name) {
-            Meaning::Data => {}
+            Meaning::Data | Meaning::Harmless => {}
             Meaning::Script => self.scripts_in(name, values),
             Meaning::Tool => values.iter().for_each(|value| self.tool(value)),
             Meaning::Console => values.iter().filter(|value| !value.is_empty()).for_each(|value| {
@@ -157,6 +187,7 @@ impl Walk<'_> {
             Meaning::Injection => {
                 self.emit(Act::Danger(Danger::HiddenCode, format!("load code into every program by {name}")));
             }
+            Meaning::Mode => self.emit(Act::ShellState(format!("change how the shell reads commands, by {name}"))),
             Meaning::Search if is_harmless(name, values) => {}
             Meaning::Search => {
                 self.emit(Act::ShellState(format!("change where programs look, by {name}")));
@@ -173,6 +204,21 @@ impl Walk<'_> {
             }
             Meaning::Trail => self.emit(Act::ShellState(format!("change how the shell records commands, by {name}"))),
             Meaning::Haft => self.emit(changes_haft(name)),
+        }
+    }
+
+    /// Asks about a variable that a program gets, unless it is one of those that change nothing.
+    pub(super) fn give_variable(&mut self, name: &str, values: &[Value]) {
+        if !is_followed_by_none(name, values) {
+            self.emit(Act::ShellState(format!("let programs follow {name}")));
+        }
+    }
+
+    /// Asks about variables that the programs of these lines get.
+    pub(super) fn give_variables(&mut self, assigned: &[(String, Assigned)], lines: &[Vec<Value>]) {
+        let is_own = |line: &Vec<Value>| line.first().and_then(Value::known).is_some_and(|name| OWN.contains(&name));
+        if !lines.iter().all(is_own) {
+            assigned.iter().for_each(|(name, assigned)| self.give_variable(name, &assigned.all_values()));
         }
     }
 
