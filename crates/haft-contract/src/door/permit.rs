@@ -119,6 +119,10 @@ pub struct RunFacts {
     pub undeclared: Vec<Target>,
     /// What they reached over the network, and what they were refused.
     pub reached: Vec<ReachedHost>,
+    /// The name of the job that was started.
+    pub job: Option<String>,
+    /// How many new files and folders they left in the home of the session.
+    pub home: usize,
 }
 
 impl Receipts {
@@ -163,6 +167,16 @@ impl Receipts {
     /// Notes what a command has reached. Only the door to processes does so.
     pub fn note_reached(&self, reached: &[ReachedHost]) {
         self.noted().run.reached.extend_from_slice(reached);
+    }
+
+    /// Notes that a command was started as a job of this name.
+    pub fn note_job(&self, name: &str) {
+        self.noted().run.job = Some(name.to_owned());
+    }
+
+    /// Notes how much a command left in the home of the session. Only the door to processes does so.
+    pub fn note_left_in_home(&self, files: usize) {
+        self.noted().run.home += files;
     }
 
     /// Returns what is known of the commands that have ended.
