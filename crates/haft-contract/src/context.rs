@@ -246,7 +246,7 @@ impl<'a> RunContext<'a> {
     /// Notes that this call tells how a job ended, and so what it changed.
     pub fn tell_job_end(&self, job: u64) {
         if let Some(receipts) = self.jobs.note_told(job) {
-            self.permit.receipts().note_job(&receipts);
+            self.permit.receipts().note_end_of_job(&receipts);
         }
     }
 

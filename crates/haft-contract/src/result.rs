@@ -57,6 +57,10 @@ pub struct ToolResult {
     pub undeclared: Vec<String>,
     /// What its commands reached over the network, and what they were refused.
     pub network: Vec<ReachedHost>,
+    /// The name of the job that it started.
+    pub job: Option<String>,
+    /// How many new files and folders its commands left in the home of the session.
+    pub home: usize,
     /// How old the result is, where it was kept from an earlier call and nothing was run.
     pub cached: Option<Duration>,
     /// The sticky facts of the session after this call, by their names.
@@ -232,6 +236,8 @@ mod tests {
             left_behind: 0,
             undeclared: Vec::new(),
             network: Vec::new(),
+            job: None,
+            home: 0,
             cached: None,
             bits: Vec::new(),
             took: Duration::ZERO,

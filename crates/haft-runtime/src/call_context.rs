@@ -418,6 +418,8 @@ impl Drop for CallContext<'_> {
             left_behind: 0,
             undeclared: Vec::new(),
             network: self.run_facts().reached,
+            job: self.run_facts().job,
+            home: self.run_facts().home,
             cached: None,
             bits: self.bits(),
             took: self.took(),

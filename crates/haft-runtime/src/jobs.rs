@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use haft_contract::BoxFuture;
 use haft_contract::command_run::CommandRun;
 use haft_contract::door::{Permit, Receipts};
+use haft_contract::effect::Effect;
 use haft_contract::error::{Next, ToolError};
 use haft_contract::job::{JobEnd, JobFacts, JobOutput, JobService, Jobs, NewJob, Publication, no_session};
 use haft_contract::kinds::ErrorKind;
@@ -29,6 +30,8 @@ use log::Log;
 const MOST_RUNNING: usize = 16;
 /// Most jobs that are remembered after their end.
 const MOST_ENDED: usize = 32;
+/// Built-in commands that stand before the program of a job.
+const PREPARE: [&str; 6] = ["cd", "echo", "exec", "export", "set", "source"];
 /// Most changed files that are named.
 const MOST_FILES: usize = 20;
 /// Most bytes of the last lines of a job whose end is told beside a result.
@@ -171,6 +174,19 @@ impl SessionJobs {
         inner.last += 1;
         Ok(inner.last)
     }
+
+    /// Returns the name of a job that was given none: its program, with its number where another job has that name.
+    fn name_of_program(&self, effects: &[Effect], number: u64) -> Option<String> {
+        let programs = effects.iter().filter_map(|effect| match effect {
+            Effect::Step(step) => step.words.first()?.rsplit('/').next(),
+            _ => None,
+        });
+        let is_usual = |c: char| c.is_alphanumeric() || "-_.".contains(c);
+        let is_name = |name: &str| name.chars().all(is_usual) && name.chars().any(char::is_alphabetic);
+        let program = programs.filter(|name| !PREPARE.contains(name)).find(|name| is_name(name))?;
+        let is_taken = self.inner().jobs.iter().any(|job| job.is_running() && job.name.as_deref() == Some(program));
+        Some(if is_taken { format!("{program}-{number}") } else { program.to_owned() })
+    }
 }
 
 impl Jobs for SessionJobs {
@@ -178,6 +194,7 @@ impl Jobs for SessionJobs {
         Box::pin(async move {
             let NewJob { command, name } = new;
             let number = self.number(name.as_deref())?;
+            let name = name.or_else(|| self.name_of_program(permit.effects(), number));
             let stop = CancellationToken::new();
             let own = permit.outliving(stop.clone());
             let job = Arc::new(Job {
@@ -210,6 +227,7 @@ impl Jobs for SessionJobs {
                 ran = receipts.ran() => permit.receipts().note(ran),
                 Ok(error) = refused => return Err(error),
             }
+            permit.receipts().note_job(&job.name.clone().unwrap_or_else(|| number.to_string()));
             let publish = {
                 let mut inner = self.inner();
                 inner.jobs.push(job);

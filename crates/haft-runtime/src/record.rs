@@ -56,6 +56,12 @@ pub struct ResultRecord {
     undeclared: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     network: Vec<HostRecord>,
+    /// The name of the job that the call started.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    job: Option<String>,
+    /// How many files and folders it left in the home of the session.
+    #[serde(skip_serializing_if = "is_zero")]
+    home: usize,
     /// How old a result is that was kept from an earlier call.
     #[serde(skip_serializing_if = "Option::is_none")]
     cached_ms: Option<u64>,
@@ -76,6 +82,8 @@ struct HostRecord {
     connections: u64,
     sent: u64,
     received: u64,
+    /// What was decided: `allow`, `deny`, or `ask` where the client gave up before there was an answer.
+    decision: &'static str,
     outcome: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
@@ -83,14 +91,15 @@ struct HostRecord {
 
 impl From<&ReachedHost> for HostRecord {
     fn from(host: &ReachedHost) -> Self {
-        let (outcome, why) = match &host.outcome {
-            HostOutcome::Reached => ("reached", None),
-            HostOutcome::Refused(why) => ("refused", Some(why.clone())),
-            HostOutcome::Failed(why) => ("failed", Some(why.clone())),
+        let (decision, outcome, why) = match &host.outcome {
+            HostOutcome::Reached => ("allow", "reached", None),
+            HostOutcome::Refused(why) => ("deny", "refused", Some(why.clone())),
+            HostOutcome::Failed(why) if host.gave_up > 0 => ("ask", "failed", Some(why.clone())),
+            HostOutcome::Failed(why) => ("allow", "failed", Some(why.clone())),
         };
         let ReachedHost { connections, sent, received, .. } = *host;
         let port = Some(host.port).filter(|port| *port != 0);
-        Self { host: host.host.clone(), port, connections, sent, received, outcome, why }
+        Self { host: host.host.clone(), port, connections, sent, received, decision, outcome, why }
     }
 }
 
@@ -196,6 +205,8 @@ impl From<&ToolResult> for ResultRecord {
             left_behind: result.left_behind,
             undeclared: result.undeclared.clone(),
             network: result.network.iter().map(HostRecord::from).collect(),
+            job: result.job.clone(),
+            home: result.home,
             cached_ms: result.cached.map(|age| u64::try_from(age.as_millis()).unwrap_or(u64::MAX)),
             bits: result.bits.clone(),
             data: result.data.clone(),

@@ -32,7 +32,8 @@ pub(crate) struct HomeWatch {
 
 impl HomeWatch {
     /// Says what is new in the home, a sentence; `is_own` tells names that are there for other reasons.
-    pub(crate) fn news(&self, home: &Path, is_own: impl Fn(&Path) -> bool) -> Option<String> {
+    /// Returns how much it is, too.
+    pub(crate) fn news(&self, home: &Path, is_own: impl Fn(&Path) -> bool) -> Option<(usize, String)> {
         let entries = std::fs::read_dir(home).ok()?;
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let is_new = |name: &OsString| !TRIFLES.iter().any(|trifle| name == trifle) && !is_own(Path::new(name));
@@ -45,7 +46,8 @@ impl HomeWatch {
             more => format!(" and {more} more"),
         };
         (!new.is_empty()).then(|| {
-            format!("It left {}{more} in the home folder of this session, which ends with it.", named.join(", "))
+            let named = named.join(", ");
+            (new.len(), format!("It left {named}{more} in the home folder of this session, which ends with it."))
         })
     }
 }
@@ -101,10 +103,10 @@ mod tests {
         assert_eq!(news(), None);
         put(".local");
         let words = "It left ~/.local in the home folder of this session, which ends with it.";
-        assert_eq!(news().as_deref(), Some(words));
+        assert_eq!(news(), Some((1, words.to_owned())));
         assert_eq!(news(), None);
         ["a", "b", "c", "d", "e"].iter().for_each(|name| put(name));
-        assert!(news().unwrap().starts_with("It left ~/a, ~/b, ~/c, ~/d and 1 more in"));
+        assert!(news().unwrap().1.starts_with("It left ~/a, ~/b, ~/c, ~/d and 1 more in"));
     }
 
     #[test]

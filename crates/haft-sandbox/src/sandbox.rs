@@ -416,7 +416,10 @@ impl Processes for Sandbox {
                 notes.push(WITH_NETWORK.to_owned());
             }
             notes.extend(explain(&scene, &finish));
-            notes.extend(self.left_in_home(ground));
+            if let Some((files, note)) = self.left_in_home(ground) {
+                permit.receipts().note_left_in_home(files);
+                notes.push(note);
+            }
             notes.extend(self.caches_only_read());
             let Finish { how, took, left_behind, .. } = finish;
             Ok(Ended { how, took, level, left_behind, notes, refused_hosts })

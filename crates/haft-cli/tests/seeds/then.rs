@@ -136,6 +136,8 @@ fn preview(record: &Value) -> String {
         left_behind: 0,
         undeclared: Vec::new(),
         network: Vec::new(),
+        job: None,
+        home: 0,
         bits: Vec::new(),
         cached: None,
         took: std::time::Duration::ZERO,

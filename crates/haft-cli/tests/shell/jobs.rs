@@ -283,3 +283,19 @@ fn a_command_that_fills_the_disk_is_ended_and_told_by_which_setting() {
         assert!(text(&ended).starts_with("whole\n"), "{ended:#}");
     });
 }
+
+#[test]
+fn a_job_without_a_name_has_that_of_its_program_and_the_record_says_so() {
+    for_everybody(&|ground| {
+        let mut session = Session::of(ground);
+        for name in ["sleep", "sleep-2"] {
+            let record = session.call("bash", &json!({ "command": "cd . && sleep 100", "background": true }));
+            assert_eq!((&record["status"], &record["job"]), (&json!("ok"), &json!(name)), "{record:#}");
+            assert_eq!(record["data"]["job"]["name"], name, "{record:#}");
+        }
+        assert_eq!(session.call("bash", &json!({ "command": "true" }))["job"], Value::Null);
+        let stopped = session.call("jobs", &json!({ "action": "stop", "job": "sleep-2" }));
+        assert_eq!(stopped["status"], "ok", "{stopped:#}");
+        session.end();
+    });
+}

@@ -85,6 +85,7 @@ fn commands_of_a_session_share_home_and_temporary_folders_and_another_session_se
         let left = session.run(ground, leave);
         let told = "1777\n[It left ~/canary in the home folder of this session, which ends with it.]\n";
         assert_eq!(text(&left), told);
+        assert_eq!(left["home"], 1, "{left:#}");
         let mut other = Session::of(ground);
         assert!(!text(&other.run(ground, look)).contains("kept"));
         assert_eq!(text(&session.run(ground, look)), "kept\nkept\nkept\nkept\n");

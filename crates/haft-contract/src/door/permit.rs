@@ -121,6 +121,10 @@ pub struct RunFacts {
     pub undeclared: Vec<Target>,
     /// What they reached over the network, and what they were refused.
     pub reached: Vec<ReachedHost>,
+    /// The name of the job that was started.
+    pub job: Option<String>,
+    /// How many new files and folders they left in the home of the session.
+    pub home: usize,
 }
 
 impl Receipts {
@@ -169,7 +173,7 @@ impl Receipts {
 
     /// Notes what a job changed under its own permit, because this call tells that. What the session has read is as it
     /// was: somebody may have changed the files again.
-    pub fn note_job(&self, job: &Receipts) {
+    pub fn note_end_of_job(&self, job: &Receipts) {
         let changed = job.so_far().into_iter().filter_map(|receipt| match receipt {
             Receipt::Changed(target, change) => Some((target, change)),
             Receipt::Read(..) | Receipt::Ran { .. } | Receipt::Exited(_) | Receipt::Sent(_) => None,
@@ -183,6 +187,16 @@ impl Receipts {
     /// Returns what jobs changed whose end this call tells.
     pub fn changed_by_jobs(&self) -> Vec<(Target, Change)> {
         self.noted().by_job.clone()
+    }
+
+    /// Notes that a command was started as a job of this name.
+    pub fn note_job(&self, name: &str) {
+        self.noted().run.job = Some(name.to_owned());
+    }
+
+    /// Notes how much a command left in the home of the session. Only the door to processes does so.
+    pub fn note_left_in_home(&self, files: usize) {
+        self.noted().run.home += files;
     }
 
     /// Returns what is known of the commands that have ended.

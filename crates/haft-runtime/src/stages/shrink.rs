@@ -74,6 +74,8 @@ pub(crate) async fn shrink(cx: &CallContext<'_>, catalog: &Catalog, outcome: Res
         left_behind: run.left_behind,
         undeclared: run.undeclared.iter().map(|target| hide(cx, &target.to_string())).collect(),
         network: run.reached.into_iter().map(|host| ReachedHost { host: hide(cx, &host.host), ..host }).collect(),
+        job: run.job.map(|name| hide(cx, &name)),
+        home: run.home,
         cached: cx.note(|notes| notes.cached),
         bits: Vec::new(),
         took: cx.took(),

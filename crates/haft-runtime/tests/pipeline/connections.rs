@@ -76,6 +76,7 @@ async fn a_refusal_names_the_smallest_setting_and_the_group_of_the_host() {
     ] {
         let record = Commands::connecting(&[(host, 443)], []).run("install").await;
         assert_eq!(record["network"][0]["outcome"], "refused");
+        assert_eq!(record["network"][0]["decision"], "deny");
         let why = record["network"][0]["why"].as_str().expect("it says why");
         assert!(why.ends_with(setting), "{why}");
         assert_eq!(record["bits"], Value::Null);
@@ -100,7 +101,7 @@ async fn a_question_offers_the_host_for_the_session_and_the_line_for_ever() {
     assert_eq!(record["bits"], json!(["untrusted", "send"]));
     assert_eq!(
         record["network"],
-        json!([{ "host": "index.example", "port": 443, "connections": 1, "sent": 7, "received": 7, "outcome": "reached" }])
+        json!([{ "host": "index.example", "port": 443, "connections": 1, "sent": 7, "received": 7, "decision": "allow", "outcome": "reached" }])
     );
     commands.run("install").await;
     assert_eq!(commands.script.asked().len(), 1);

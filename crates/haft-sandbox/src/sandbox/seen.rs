@@ -82,8 +82,8 @@ impl Sandbox {
         self.launchers.place.get_or_init(|| SessionPlace::of(&self.settings, ground)).as_ref()
     }
 
-    /// Says what a command left in the home of the session.
-    pub(super) fn left_in_home(&self, ground: &dyn Ground) -> Option<String> {
+    /// Says what a command left in the home of the session, and how much.
+    pub(super) fn left_in_home(&self, ground: &dyn Ground) -> Option<(usize, String)> {
         let place = &self.launchers.place.get()?.as_ref()?.folder;
         let home = &self.settings.home;
         let is_own = |name: &Path| {
