@@ -2,7 +2,7 @@
 //!
 //! The tool plans with it and `haft rules explain` explains with it, so that what is explained is what is judged.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use haft_contract::door::Look;
 use haft_contract::effect::Effect;
@@ -27,7 +27,8 @@ pub fn scene(look: &dyn Look, folder: &Path) -> Option<Scene> {
     let workspace = look.real_path(&Target::Inside(Place::new("", Extent::Tree)))?;
     let home = look.home().unwrap_or_else(|| SOME_HOME.into());
     let user = home.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let text = |path: &Path| path.to_string_lossy().into_owned();
+    // The components alone: a slash at the end would make `${PWD%/*}` the folder itself.
+    let text = |path: &Path| path.components().collect::<PathBuf>().to_string_lossy().into_owned();
     Some(Scene { home: text(&home), user, workspace: text(&workspace), folder: text(folder) })
 }
 

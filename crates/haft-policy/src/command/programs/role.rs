@@ -61,6 +61,8 @@ pub(crate) enum Role {
     Names,
     /// An address of which a copy is made here, under the last name in it.
     Download,
+    /// The same, or a path that is copied.
+    Clone,
     /// A path that is read; where it is not there, the program fetches what has this name.
     Local,
     /// A path that is read, beside which a packed copy is made.
@@ -127,6 +129,7 @@ impl Role {
             "revision-list" => Role::Revision(Deed::List),
             "names" => Role::Names,
             "download" => Role::Download,
+            "clone" => Role::Clone,
             "local" => Role::Local,
             "packed" => Role::Packed,
             "prefix" => Role::Prefix,

@@ -120,9 +120,38 @@ impl Meaning {
 
 /// Built-ins that start no program.
 const OWN: &[&str] = &[
-    ":", "[", "break", "cd", "continue", "declare", "dirs", "echo", "exit", "export", "false", "getopts", "let", "local",
-    "mapfile", "popd", "printf", "pushd", "pwd", "read", "readarray", "readonly", "return", "set", "shift", "test", "times",
-    "true", "type", "typeset", "unset", "wait",
+    ":",
+    "[",
+    "break",
+    "cd",
+    "continue",
+    "declare",
+    "dirs",
+    "echo",
+    "exit",
+    "export",
+    "false",
+    "getopts",
+    "let",
+    "local",
+    "mapfile",
+    "popd",
+    "printf",
+    "pushd",
+    "pwd",
+    "read",
+    "readarray",
+    "readonly",
+    "return",
+    "set",
+    "shift",
+    "test",
+    "times",
+    "true",
+    "type",
+    "typeset",
+    "unset",
+    "wait",
 ];
 const TRAILS: &[&str] = &["HISTFILE", "HISTSIZE", "HISTFILESIZE", "HISTCONTROL", "HISTIGNORE"];
 
@@ -138,7 +167,8 @@ pub(super) fn matters(name: &str) -> bool {
 /// Returns whether programs do the same with a variable as without it, whatever they are. A short word in small letters
 /// is a variable of the command itself.
 fn is_followed_by_none(name: &str, values: &[Value]) -> bool {
-    let is_own = |name: &str| name.len() <= 2 || name.bytes().all(|one| one.is_ascii_lowercase() || one.is_ascii_digit());
+    let is_own =
+        |name: &str| name.len() <= 2 || name.bytes().all(|one| one.is_ascii_lowercase() || one.is_ascii_digit());
     // Some of these may be the path of a file.
     let may_be_path = |value: &Value| {
         let text = value.shown();

@@ -254,6 +254,7 @@ fn written_files_are_told() {
     for (text, path) in [
         ("open('/etc/x', 'w').write('a')", "/etc/x"),
         ("open('x', mode='a')", "x"),
+        ("import tempfile; open(tempfile.gettempdir() + '/x', 'w')", "/tmp/x"),
         ("import os; open(os.path.expanduser('~/.bashrc'), 'a').write('x')", "~/.bashrc"),
         ("from pathlib import Path; Path('/etc/x').write_text('/etc/shadow')", "/etc/x"),
         ("from pathlib import Path; Path.home().joinpath('.bashrc').write_text('x')", "~/.bashrc"),

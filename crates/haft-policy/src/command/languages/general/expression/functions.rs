@@ -95,6 +95,8 @@ impl Program {
         let end = arguments.as_ref().map_or(last + 1, |arguments| arguments.end + 1);
         if is_home(&name) {
             made.text.push(HOME);
+        } else if TEMPORARY.contains(&name.as_str()) && opens('(') {
+            made.text.push_str("/tmp");
         } else if SEPARATORS.contains(&name.as_str()) {
             made.text.push('/');
         } else if let Some((_, program)) = INTERPRETERS.iter().find(|(own, _)| name == *own) {
@@ -246,6 +248,8 @@ const PASSING: &[&str] = &[
     "URI",
     "URL",
 ];
+/// Functions that return the folder for temporary files.
+const TEMPORARY: &[&str] = &["tempfile.gettempdir", "Dir.tmpdir"];
 /// Names of the interpreter that runs the program itself.
 const INTERPRETERS: &[(&str, &str)] = &[
     ("sys.executable", "python3"),
