@@ -35,7 +35,7 @@ async fn a_session_lists_previews_and_takes_back_its_own_changes() {
     1  edit_file change a.txt: changed a.txt
     did: nothing
     ");
-    snapshot!(scene.told("undo", json!({ "action": "preview", "change_set": 1 })).await, @"
+    snapshot!(scene.told("undo", json!({ "action": "preview", "change_set": 1 })).await, @r#"
     ok: Change set 1 can be undone. Afterwards:
       restored a.txt
     What it had changed, which undo reverts:
@@ -56,7 +56,7 @@ async fn a_session_lists_previews_and_takes_back_its_own_changes() {
       l12
     Nothing is undone yet: "action": "take_back" undoes it.
     did: nothing
-    ");
+    "#);
     snapshot!(scene.told("undo", json!({ "action": "take_back" })).await, @"
     ok: Undid change set 2:
       removed new.txt
