@@ -9,6 +9,7 @@ use haft_policy::hosts::setting_for;
 use haft_policy::reach::Reach;
 use haft_runtime::approval::{AskedCommand, AskedEffect, AskedPart};
 use haft_testkit::snapshot;
+use haft_workspace::state::read_config_file;
 use serde_json::json;
 
 use super::*;
@@ -254,8 +255,8 @@ fn always_is_an_answer_where_a_setting_would_allow_the_hosts_and_writes_it() {
     assert_eq!(verdict, Verdict::AllowFor(host));
     assert!(shown.contains("a  always: adds \"api.example\" to [network] allow of your config.toml"), "{shown}");
     assert!(shown.contains("has [network] allow = [\"api.example\"] now"), "{shown}");
-    let written = std::fs::read_to_string(&file).expect("it is written");
-    assert_eq!(written, "[network]\nallow = [\"api.example\"]\n");
+    let written = read_config_file(&file).expect("it can be read");
+    assert_eq!(written.as_deref(), Some("[network]\nallow = [\"api.example\"]\n"));
     let once = ApprovalRequest { offers: Vec::new(), ..asked };
     assert_eq!(answered_with(&lists, &once, (100, "always\n")).0, Verdict::AllowOnce);
 }
