@@ -132,9 +132,7 @@ impl Walk<'_> {
                 }
                 (None, _) => {}
             }
-            if builtin == "readonly" || has_flag('r') {
-                self.shell.declare(&name, |kind| kind.is_readonly = true);
-            }
+            self.keep_readonly(&name, builtin == "readonly" || has_flag('r'));
             if exports && has_flag('f') {
                 self.shell.export_function(&name);
             } else if exports {
@@ -144,6 +142,12 @@ impl Walk<'_> {
         }
         if exports && !exported.is_empty() {
             self.emit(Act::ShellState(format!("set {} for the programs that follow", exported.join(", "))));
+        }
+    }
+
+    fn keep_readonly(&mut self, name: &str, is_readonly: bool) {
+        if is_readonly {
+            self.shell.declare(name, |kind| kind.is_readonly = true);
         }
     }
 
