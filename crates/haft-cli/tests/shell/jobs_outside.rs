@@ -228,8 +228,14 @@ fn a_holder_that_was_killed_is_forgotten_and_one_that_hangs_is_named() {
     kill_process(pid, Signal::CONT).expect("it runs");
     assert!(since.elapsed() < Duration::from_secs(15), "{:?}", since.elapsed());
     assert_eq!(listed["silent"][0]["why"], "its process does not answer", "{listed:#}");
-    assert_eq!(jobs(&ground, &["stop", "hangs"]).0, 0, "it goes on");
-    hangs.end();
+    let mut command = ground.place.haft(&ground.around, &["jobs", "wait", "hangs", "--timeout", "60"]);
+    let waiting = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs");
+    assert_eq!(jobs(&ground, &["signal", "hangs", "USR1"]).0, 0, "it goes on");
+    hangs.kill();
+    let said = waiting.wait_with_output().expect("it ends");
+    let words = String::from_utf8_lossy(&said.stderr);
+    let is_told = words.contains("has ended, and its jobs with it") || words.contains("No running session");
+    assert!(!said.status.success() && is_told, "whoever waits learns it: {words}");
 }
 
 #[test]

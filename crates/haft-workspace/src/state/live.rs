@@ -132,6 +132,7 @@ fn unguessable() -> String {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_types, reason = "a test listens")]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
     use std::os::unix::net::UnixListener;

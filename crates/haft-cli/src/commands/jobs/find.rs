@@ -101,9 +101,10 @@ impl FoundSessions {
 
     /// Hides secrets in what a model wrote. What a job printed comes without them.
     fn hidden(&self, mut job: JobRecord) -> JobRecord {
-        let hide = |text: &str| self.rescue.redactor().redact_known(text).into_owned();
-        job.command = hide(&job.command);
-        job.ended = job.ended.as_deref().map(hide);
+        let redactor = self.rescue.redactor();
+        for text in [Some(&mut job.command), job.ended.as_mut()].into_iter().flatten() {
+            *text = redactor.redact_known(text).into_owned();
+        }
         job
     }
 }
@@ -135,10 +136,15 @@ impl ChosenJob<'_> {
                 Answer::Output { text, left_out, position, job: self.found.hidden(job) }
             }
             Ok(other) => other,
-            Err(NoAnswer::Gone) => bail!("session {id} has ended, and its jobs with it"),
-            Err(why) => bail!("session {id}: {why}"),
+            // Nothing that was typed is wrong.
+            Err(NoAnswer::Gone) => return Err(failed(format!("session {id} has ended, and its jobs with it"))),
+            Err(why) => return Err(failed(format!("session {id}: {why}"))),
         })
     }
+}
+
+fn failed(what: String) -> anyhow::Error {
+    std::io::Error::other(what).into()
 }
 
 /// Returns how people call a job.
