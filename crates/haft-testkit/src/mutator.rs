@@ -105,7 +105,7 @@ pub struct Case {
 }
 
 /// One replacement as the model sends it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sent {
     /// The text to replace.
     pub old: String,

@@ -98,13 +98,7 @@ impl Draft {
                 self.address(address::of_url(word));
                 self.act(Act::Path(Deed::Create, address::file_name(word)));
             }
-            Role::Clone => {
-                self.remote(Deed::Read, word);
-                // A repository of which nobody knows the name becomes a folder of which nobody knows it either.
-                let name =
-                    word.known().map(address::last_name).filter(|name| !name.is_empty() && !name.starts_with('.'));
-                self.act(Act::Path(Deed::Create, name.map_or_else(Value::unknown, Value::text)));
-            }
+            Role::Clone => self.copy_of_repository(word),
             Role::Local => self.local(word),
             Role::Packed => self.packed(word),
             Role::Prefix => {
@@ -123,6 +117,13 @@ impl Draft {
             }
             role => self.reading.inner.extend(self.run_by(role, word, rest)),
         }
+    }
+
+    fn copy_of_repository(&mut self, word: &Value) {
+        self.remote(Deed::Read, word);
+        // A repository of which nobody knows the name becomes a folder of which nobody knows it either.
+        let name = word.known().map(address::last_name).filter(|name| !name.is_empty() && !name.starts_with('.'));
+        self.act(Act::Path(Deed::Create, name.map_or_else(Value::unknown, Value::text)));
     }
 
     /// Returns what is run by a word that is a command, or text in a language.

@@ -65,12 +65,7 @@ impl Walk<'_> {
             "echo" => return Some(pipes::one_of(printing::echoed_somewhere(rest).into_iter())),
             "printf" => return Some(self.printf(rest)),
             "pwd" => return Some(self.folder_printed()),
-            "cd" | "chdir" => {
-                self.change_folder(rest);
-                // `cd -` prints where it went.
-                let is_silent = !rest.iter().any(|word| word.known() == Some("-"));
-                return Some(if is_silent { Flow::Text(Value::default()) } else { self.folder_printed() });
-            }
+            "cd" | "chdir" => return Some(self.cd(rest)),
             "pushd" => {
                 self.push_folder(rest);
                 return Some(self.folder_printed());
@@ -115,6 +110,13 @@ impl Walk<'_> {
         }
         let is_silent = SILENT.contains(&name) || rest.iter().any(|word| word.prefix().contains('='));
         Some(if is_silent { Flow::Text(Value::default()) } else { Flow::Unknown })
+    }
+
+    fn cd(&mut self, rest: &[Value]) -> Flow {
+        self.change_folder(rest);
+        // `cd -` prints where it went.
+        let is_silent = !rest.iter().any(|word| word.known() == Some("-"));
+        if is_silent { Flow::Text(Value::default()) } else { self.folder_printed() }
     }
 
     /// Sets options as `shopt` does, and `bash -O`.

@@ -94,16 +94,9 @@ impl Walk<'_> {
             };
             let is_hidden = is_local && self.hide(&name, how);
             let before = self.shell.values(&name);
-            let changes_letters = ['l', 'u', 'c'].into_iter().any(has_flag);
-            if has_flag('i') || has_flag('A') || changes_letters {
-                // An array whose values have numbers stays one.
-                let (is_integer, is_associative) = (has_flag('i'), has_flag('A') && before.is_none());
-                self.shell.declare(&name, |kind| {
-                    kind.is_integer |= is_integer;
-                    kind.is_associative |= is_associative;
-                    kind.changes_letters |= changes_letters;
-                });
-            }
+            // An array whose values have numbers stays one.
+            let is_new_map = has_flag('A') && before.is_none();
+            self.declare_kind(&name, (has_flag('i'), is_new_map, ['l', 'u', 'c'].into_iter().any(has_flag)));
             if let Some(value) = &value {
                 let is_array = has_flag('a') || has_flag('A') || self.shell.is_array(&name);
                 self.look_at_array_text(&name, value, is_array);
@@ -142,6 +135,16 @@ impl Walk<'_> {
         }
         if exports && !exported.is_empty() {
             self.emit(Act::ShellState(format!("set {} for the programs that follow", exported.join(", "))));
+        }
+    }
+
+    fn declare_kind(&mut self, name: &str, (is_integer, is_associative, changes_letters): (bool, bool, bool)) {
+        if is_integer || is_associative || changes_letters {
+            self.shell.declare(name, |kind| {
+                kind.is_integer |= is_integer;
+                kind.is_associative |= is_associative;
+                kind.changes_letters |= changes_letters;
+            });
         }
     }
 

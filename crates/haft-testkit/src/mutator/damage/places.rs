@@ -75,7 +75,9 @@ pub fn multi(dice: &mut Dice, file: &SourceFile, first: Block) -> Option<Case> {
         .iter()
         .map(|block| Sent { old: sent(block.old(), Tail::Open), new: sent(&block.new, Tail::Open) })
         .collect();
-    if edits.iter().any(|edit| before.matches(&edit.old).count() != 1) {
+    // The same edit twice is one edit, which is nothing to refuse.
+    let has_twins = (1..edits.len()).any(|index| edits[..index].contains(&edits[index]));
+    if has_twins || edits.iter().any(|edit| before.matches(&edit.old).count() != 1) {
         return None;
     }
     let mut order: Vec<&Block> = blocks.iter().collect();
