@@ -116,7 +116,7 @@ fn take_all_back(place: &Place, how: &[&str], which: &str) {
         match output.status.code() {
             Some(0) => {}
             Some(1) if told["error"]["kind"] == "nothing_left" => return,
-            _ => panic!("{which}: {told}"),
+            _ => panic!("{which}: {told}\n{}", String::from_utf8_lossy(&place.run(&["log"]).stdout)),
         }
     }
     panic!("{which}: there is always something left");

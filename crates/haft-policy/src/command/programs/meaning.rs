@@ -111,12 +111,21 @@ impl Draft {
             Role::Settings(program) => self.settings(Language::Settings(program), word),
             Role::Anything => self.reading.suspected.push(word.clone()),
             Role::Socat => self.add_inside(address::of_socat(word)),
-            Role::Package => {
-                self.act(package(word));
-                self.word(Role::Command, word, rest);
-            }
+            Role::Package => self.package(word, rest),
             role => self.reading.inner.extend(self.run_by(role, word, rest)),
         }
+    }
+
+    /// A program of a package: `yarn@1` is yarn.
+    fn package(&mut self, word: &Value, rest: &[Value]) {
+        self.act(package(word));
+        let mut words = rest.to_vec();
+        if let Some(first) = words.first_mut()
+            && let Some(name) = first.known().and_then(|name| name.get(1..)?.find('@').map(|at| name[..=at].to_owned()))
+        {
+            *first = Value::text(name);
+        }
+        self.word(Role::Command, word, &words);
     }
 
     fn copy_of_repository(&mut self, word: &Value) {
