@@ -138,7 +138,8 @@ impl Workshop {
 
     fn permit(&self) -> Permit {
         let (call, session) = (CallId::new("1"), SessionName::new("bench"));
-        let errand = Errand { call, tool: "worker".into(), session, run: "r".into(), turn: 1, purpose: Purpose::default() };
+        let errand =
+            Errand { call, tool: "worker".into(), session, run: "r".into(), turn: 1, purpose: Purpose::default() };
         let run = Effect::Run(CommandLine(self.command.line.clone()));
         Permit::issue(&PermitIssuer::of_the_runtime(), errand, [run].into(), CancellationToken::new())
     }
@@ -240,6 +241,10 @@ fn settings(folder: &Path, level: Level) -> Settings {
         home: folder.join("home"),
         home_files: Vec::new(),
         processes: 2048,
+        caches: Vec::new(),
+        cache_room: 0,
+        memory: None,
+        disk: None,
     }
 }
 
