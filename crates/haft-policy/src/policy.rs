@@ -81,7 +81,11 @@ impl Situation<'_> {
         let (target, is_read) = match &step.does {
             Does::Read(target) | Does::List(target) => (target, true),
             Does::Change(target, Change::Create | Change::Replace) => (target, false),
-            Does::Change(target, Change::Remove) if sort == EffectSort::CommandChangesTemporary => (target, false),
+            Does::Change(target, Change::Remove)
+                if sort == EffectSort::CommandChangesTemporary || Zone::of(target) == Zone::Secret =>
+            {
+                (target, false)
+            }
             _ => return None,
         };
         let path = target.place().path();

@@ -146,3 +146,22 @@ fn copy(from: &Path, to: &Path) {
     let copied = std::process::Command::new("cp").arg("-a").arg(from).arg(to).status().expect("cp runs");
     assert!(copied.success());
 }
+
+#[test]
+fn a_folder_whose_name_protects_its_files_is_no_workspace() {
+    let place = Place::repository();
+    for folder in ["ws/.git/hooks", "ws/.vscode", "home/.kube"] {
+        std::fs::create_dir_all(place.path(folder)).expect("a folder can be made");
+        let path = place.path(folder).display().to_string();
+        let said = place.haft(&["--yes", "-C", &path, "call", "write_file", "path=config", "content=x"], "");
+        assert_eq!(said.code, 2, "{folder}: {}{}", said.out, said.err);
+        assert!(said.err.contains("name a folder above it with -C"), "{folder}: {}", said.err);
+        assert!(!place.path(folder).join("config").exists(), "{folder}");
+    }
+    let event = serde_json::json!({
+        "hook_event_name": "PreToolUse", "cwd": place.path("ws/.git/hooks"), "tool_name": "Write",
+        "tool_input": { "file_path": place.path("ws/.git/hooks/pre-commit"), "content": "x" }
+    });
+    let said = place.haft(&["guard"], &event.to_string());
+    assert!(!said.out.contains("\"allow\"") && said.out.contains("protected names"), "{}{}", said.out, said.err);
+}

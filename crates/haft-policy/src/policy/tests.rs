@@ -271,6 +271,8 @@ fn folders_that_only_the_session_has_are_its_own_in_a_full_sandbox() {
         Does::Change(outside("/dev/shm/x"), Change::Create),
         Does::Change(outside("/home/u/notes"), Change::Create),
         Does::Change(outside("~/.cache/tool/x"), Change::Replace),
+        Does::Change(outside("/tmp/t.env"), Change::Create),
+        Does::Change(outside("/tmp/t.env"), Change::Remove),
         Does::Read(outside("/tmp/x")),
         Does::Read(outside("/home/u/notes")),
         Does::List(outside("/home/u")),
