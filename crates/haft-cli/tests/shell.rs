@@ -23,6 +23,8 @@ mod jobs_outside;
 mod looking;
 #[path = "shell/masked.rs"]
 mod masked;
+#[path = "shell/own_repositories.rs"]
+mod own_repositories;
 #[path = "shell/owners.rs"]
 mod owners;
 #[path = "survival/place.rs"]

@@ -71,6 +71,11 @@ pub trait Locate {
     fn names_in(&self, _folder: &str) -> Vec<String> {
         Vec::new()
     }
+
+    /// Returns the text of a small file of the workspace, by its absolute path.
+    fn text_of(&self, _file: &str) -> Option<String> {
+        None
+    }
 }
 
 /// Where a path leads, and what is there.

@@ -30,6 +30,10 @@ impl Locate for Beside<'_> {
     fn names_in(&self, folder: &str) -> Vec<String> {
         self.locate.names_in(folder)
     }
+
+    fn text_of(&self, file: &str) -> Option<String> {
+        self.locate.text_of(file)
+    }
 }
 
 /// Names a target from the home or the workspace where its own name would be that of a temporary file.

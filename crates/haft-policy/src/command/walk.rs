@@ -36,6 +36,7 @@ mod options;
 mod outputs;
 mod pipes;
 mod redirects;
+mod remotes;
 mod showing;
 mod state;
 mod surroundings;

@@ -32,6 +32,9 @@ pub fn scene(look: &dyn Look, folder: &Path) -> Option<Scene> {
     Some(Scene { home: text(&home), user, workspace: text(&workspace), folder: text(folder) })
 }
 
+/// Larger files are not looked into before a command runs, in bytes.
+const LARGEST_TEXT: u64 = 64 * 1024;
+
 struct AtTheDoor<'a>(&'a dyn Look);
 
 impl Locate for AtTheDoor<'_> {
@@ -52,5 +55,11 @@ impl Locate for AtTheDoor<'_> {
     fn names_in(&self, folder: &str) -> Vec<String> {
         let target = self.0.locate(&RawPath::new(folder), Extent::Entry).ok().filter(Target::is_inside);
         target.map(|target| self.0.names_in(&target)).unwrap_or_default()
+    }
+
+    fn text_of(&self, file: &str) -> Option<String> {
+        let target = self.0.locate(&RawPath::new(file), Extent::Entry).ok().filter(Target::is_inside)?;
+        let copy = self.0.read(&target, LARGEST_TEXT).ok()?;
+        String::from_utf8(copy.bytes.to_vec()).ok()
     }
 }

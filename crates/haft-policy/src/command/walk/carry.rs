@@ -126,8 +126,8 @@ impl Walk<'_> {
         }
         let named = self.with_names_like_flags(words);
         let words = named.as_deref().unwrap_or(words);
-        let linking = self.words_of_link(known, words);
-        let reading = programs::read(&self.with_options(known, linking.as_deref().unwrap_or(words)));
+        let other_words = self.words_of_link(known, words).or_else(|| self.with_path_of_remote(known, words));
+        let reading = programs::read(&self.with_options(known, other_words.as_deref().unwrap_or(words)));
         let runs_nothing = reading.inner.is_empty();
         self.follow_arrived(&reading.acts);
         let outer = std::mem::replace(&mut self.shell.starts, Dialect::started_by(words));

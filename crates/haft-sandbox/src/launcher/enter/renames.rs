@@ -1,6 +1,6 @@
-//! Lets programs rename folders of the workspace, which a layer alone refuses.
+//! Lets programs rename folders of the workspace, which a layer alone refuses, and git copy repositories in it.
 //!
-//! The kernel asks the watching process about every rename of the command (seccomp user
+//! The kernel asks the watching process about every rename and every link of the command (seccomp user
 //! notification). Files and everything outside layers go on as they are. A folder of a layer is
 //! renamed here, with the rights of the command; where the kernel says that it cannot be, it is moved
 //! file by file, in a process of its own, so that the watching process is never busy for long.
@@ -142,15 +142,18 @@ enum Answer {
     Failed(Errno),
 }
 
-/// Calls that rename something.
+/// Calls that rename or link something.
 const CALLS: &[i64] = &[
     #[cfg(target_arch = "x86_64")]
     libc::SYS_rename,
     libc::SYS_renameat,
     libc::SYS_renameat2,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_link,
+    libc::SYS_linkat,
 ];
 
-/// Installs the filter that asks about renames.
+/// Installs the filter that asks about them.
 #[allow(unsafe_code)]
 fn listen(flags: libc::c_ulong) -> io::Result<OwnedFd> {
     let mut filter = program();

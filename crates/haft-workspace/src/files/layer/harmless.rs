@@ -1,7 +1,8 @@
 //! Files of version control that are refused by their names and harmless by what is in them.
 //!
-//! Without them `git init`, `git clone` and `git worktree add` would leave half a repository. Only new files are looked
-//! at: what is there stays as it is. The reading is narrow on purpose; what it does not know is not harmless.
+//! Without them `git init`, `git clone` and `git worktree add` would leave half a repository, and `git config user.name`,
+//! `git remote add` and `git switch --track` would be lost. The reading is narrow on purpose; what it does not know is not
+//! harmless.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -55,6 +56,61 @@ pub(super) fn is_harmless(place: &Path, root: &Path, content: &[u8]) -> bool {
         "commondir" => text.trim_end() == "../.." && is_worktree(place),
         ".git" => is_plain_pointer(place, root, text),
         _ => false,
+    }
+}
+
+/// Returns whether a changed file of version control does no harm: it has every setting that it had, and beside them
+/// only who commits, a new remote, or what a new branch follows.
+pub(super) fn is_harmless_change(place: &Path, (old, new): (&[u8], &[u8])) -> bool {
+    let is_config = place.file_name().is_some_and(|name| name.eq_ignore_ascii_case("config"));
+    let (Ok(old), Ok(new)) = (std::str::from_utf8(old), std::str::from_utf8(new)) else { return false };
+    let (Some(old), Some(new)) = (Sections::read(old), Sections::read(new)) else { return false };
+    is_config && new.only_adds_to(&old)
+}
+
+/// The lines of a git configuration, by the section that they are in.
+struct Sections<'a> {
+    /// Lines that have to stay as they are, in their order, with the headers of their sections.
+    fixed: Vec<&'a str>,
+    /// Sections that may come and go, and their lines.
+    open: Vec<(&'a str, Vec<&'a str>)>,
+}
+
+impl<'a> Sections<'a> {
+    /// Reads it; nothing where a line goes on in the next one.
+    fn read(text: &'a str) -> Option<Self> {
+        let mut sections = Self { fixed: Vec::new(), open: Vec::new() };
+        let mut is_open = false;
+        for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            if line.ends_with('\\') {
+                return None;
+            }
+            if line.starts_with('[') {
+                is_open = line == "[user]" || ["[remote \"", "[branch \""].iter().any(|start| line.starts_with(start));
+                if is_open {
+                    sections.open.push((line, Vec::new()));
+                    continue;
+                }
+            }
+            match sections.open.last_mut().filter(|_| is_open) {
+                Some((_, lines)) => lines.push(line),
+                None => sections.fixed.push(line),
+            }
+        }
+        Some(sections)
+    }
+
+    fn only_adds_to(&self, old: &Sections<'_>) -> bool {
+        let is_plain =
+            |(header, lines): &(&str, Vec<&str>)| is_plain_config(&format!("{header}\n{}", lines.join("\n")));
+        let was = |section: &(&str, Vec<&str>)| old.open.contains(section);
+        let had = |header: &str| old.open.iter().any(|(name, _)| *name == header);
+        let may_be = |section: &(&str, Vec<&str>)| {
+            was(section) || (is_plain(section) && (section.0 == "[user]" || !had(section.0)))
+        };
+        // What is not plain may not go either: it may be what protects the repository.
+        let may_go = |section: &(&str, Vec<&str>)| self.open.contains(section) || is_plain(section);
+        self.fixed == old.fixed && self.open.iter().all(may_be) && old.open.iter().all(may_go)
     }
 }
 
@@ -184,6 +240,39 @@ mod tests {
         assert!(harmless("w/.git", b"gitdir: ../.git/worktrees/w\n"));
         assert!(harmless("sub/.git", b"gitdir: ../.git/modules/sub\n"));
         assert!(harmless("sub/a/.git", b"gitdir: /ws/.git/worktrees/a\n"));
+    }
+
+    #[test]
+    fn who_commits_new_remotes_and_new_branches_may_be_added() {
+        let old = "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = ../a\n\tfetch = x\n[alias]\n\tst = status\n";
+        let change = |new: &str| is_harmless_change(Path::new(".git/config"), (old.as_bytes(), new.as_bytes()));
+        let user = "[user]\n\tname = A\n\temail = a@b.c\n";
+        for more in [
+            user,
+            "[remote \"up\"]\n\turl = https://example.org/a\n\tfetch = +refs/heads/*:refs/remotes/up/*\n",
+            "[branch \"x\"]\n\tremote = origin\n\tmerge = refs/heads/x\n",
+        ] {
+            assert!(change(&format!("{old}{more}")), "{more}");
+            assert!(change(&format!("{more}{old}")), "{more}");
+        }
+        assert!(change("[core]\n\tbare = false\n[alias]\n\tst = status\n"));
+        for new in [
+            format!("{old}[core]\n\tfsmonitor = a\n"),
+            format!("{old}[user]\n\tname = A\n\tsigningkey = a\n"),
+            format!("{old}[user]\n\tname = A\\\n[core]\n"),
+            format!("{old}[user] name = A\n"),
+            format!("{old}[remote \"x\"]\n\turl = ext::sh -c a\n"),
+            format!("{old}[remote \"x\"]\n\treceivepack = a\n"),
+            format!("{old}[branch \"x\"]\n\tmergeoptions = -s a\n"),
+            old.replace("../a", "../b"),
+            old.replace("\tst = status", "\tst = !a"),
+            old.replace("[alias]\n\tst = status\n", ""),
+            old.replace("[core]\n", &format!("[core]\n{user}")),
+            old.replace("\tfetch = x\n", "\tfetch = x\n\tpushurl = b\n"),
+        ] {
+            assert!(!change(&new), "{new}");
+        }
+        assert!(!is_harmless_change(Path::new(".git/hooks/x"), (b"", user.as_bytes())));
     }
 
     #[test]

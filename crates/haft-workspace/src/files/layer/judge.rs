@@ -146,7 +146,6 @@ impl Judge<'_> {
             .or_else(|| self.is_dangerous_to_do(found).then_some(WHY_TO_DO))?;
         if ![WHY_TO_DO, WHY_OFF_LIMITS, WHY_A_HOLDER, WHY_NAMED, WHY_FOLLOWED].contains(&why)
             && matches!(found.comes, Comes::File(_))
-            && found.below.is_none()
             && self.is_harmless(found)
         {
             self.judged.harmless.insert(place);
@@ -171,17 +170,33 @@ impl Judge<'_> {
 
     fn is_harmless(&self, found: &Found) -> bool {
         let root = &self.roots[found.spot.root];
-        let content = self.content(found);
-        content.is_some_and(|content| harmless::is_harmless(&found.spot.path, &root.real, &content))
+        let Some(new) = self.content(found) else { return false };
+        match found.below.map(|below| below.kind) {
+            None => harmless::is_harmless(&found.spot.path, &root.real, &new),
+            Some(FileKind::File) => root
+                .content_below(&found.spot.path)
+                .is_some_and(|old| harmless::is_harmless_change(&found.spot.path, (&old, &new))),
+            Some(_) => false,
+        }
     }
 
     /// Returns the content of a new file, unless it is large.
     fn content(&self, found: &Found) -> Option<Vec<u8>> {
-        let opened = self.roots[found.spot.root].open_layered(found.source()).ok()?;
-        let mut bytes = Vec::new();
-        opened.take(harmless::LARGEST + 1).read_to_end(&mut bytes).ok()?;
-        (bytes.len() as u64 <= harmless::LARGEST).then_some(bytes)
+        small_content(self.roots[found.spot.root].open_layered(found.source()).ok()?)
     }
+}
+
+impl OpenRoot {
+    /// Returns the content of a file as it is without the layer, unless it is large.
+    fn content_below(&self, path: &Path) -> Option<Vec<u8>> {
+        small_content(open_beneath(self.folder.as_fd(), path, OFlags::RDONLY).ok()?.into())
+    }
+}
+
+fn small_content(file: std::fs::File) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.take(harmless::LARGEST + 1).read_to_end(&mut bytes).ok()?;
+    (bytes.len() as u64 <= harmless::LARGEST).then_some(bytes)
 }
 
 impl Spot {

@@ -1,4 +1,4 @@
-//! What a process asked for that wants to rename something: read from its memory, found from its folders.
+//! What a process asked for that wants to rename or link something: read from its memory, found from its folders.
 
 use std::ffi::CString;
 use std::io;
@@ -36,15 +36,30 @@ pub(super) struct Spot {
     pub(super) path: CString,
 }
 
-/// Judges a rename, and does it if it can be done at once.
+/// Judges a rename or a link, and does it if it can be done at once.
 pub(super) fn judge(question: &libc::seccomp_notif, still_waits: impl Fn() -> bool) -> Verdict {
+    let Ok(caller) = Caller::of(question.pid) else { return Verdict::GoOn };
+    match i64::from(question.data.nr) {
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_link => judge_link(&caller),
+        libc::SYS_linkat => judge_link(&caller),
+        _ => judge_rename(question, &caller, still_waits),
+    }
+}
+
+/// A layer gives a file another inode number when it is linked. git compares the numbers and gives up ("hardlink
+/// different from source"), but copies the file where links do not work.
+fn judge_link(caller: &Caller) -> Verdict {
+    if caller.is_git() { Verdict::Failed(Errno::XDEV) } else { Verdict::GoOn }
+}
+
+fn judge_rename(question: &libc::seccomp_notif, caller: &Caller, still_waits: impl Fn() -> bool) -> Verdict {
     let [from, to, flags] = arguments(question);
     // Only plain renames are done here; for everything else the kernel's answer is the right one.
     let flags = RenameFlags::from_bits_retain(flags.1 as u32);
     if !(flags - RenameFlags::NOREPLACE).is_empty() {
         return Verdict::GoOn;
     }
-    let Ok(caller) = Caller::of(question.pid) else { return Verdict::GoOn };
     let Ok(from) = caller.spot(from) else { return Verdict::GoOn };
     if !from.is_folder_of_layer() {
         return Verdict::GoOn;
@@ -87,6 +102,13 @@ impl Caller {
         let said = rustix::fs::open(format!("/proc/{pid}"), flags, Mode::empty())?;
         let memory = rustix::fs::openat(&said, "mem", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
         Ok(Self { said, memory })
+    }
+
+    /// Returns whether the process calls itself git.
+    fn is_git(&self) -> bool {
+        let name = rustix::fs::openat(&self.said, "comm", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
+        let mut text = [0; 16];
+        name.and_then(|name| rustix::io::read(name, &mut text)).is_ok_and(|length| text[..length] == *b"git\n")
     }
 
     fn spot(&self, (folder, address): Argument) -> io::Result<Spot> {
