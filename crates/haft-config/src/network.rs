@@ -63,6 +63,11 @@ pub fn section(text: &str) -> Result<NetworkSection, String> {
     toml::from_str(text).map_err(|error| error.message().to_owned())
 }
 
+/// Reads the section from the text of a whole `config.toml`; fails where that has a mistake.
+pub fn section_of_file(text: &str) -> Result<NetworkSection, String> {
+    crate::file::parse(text).map(|file| file.network).map_err(|(_, problem, _)| problem)
+}
+
 impl NetworkSection {
     /// Returns the hosts that the user added to a group.
     pub fn added_to(&self, group: Group) -> &[HostPattern] {

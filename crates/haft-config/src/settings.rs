@@ -8,7 +8,7 @@ use crate::environment::{Environment, NoHome, variable};
 use crate::file::{ConfigFile, Mistake, line_with, load, parse};
 use crate::hooks::HookSetting;
 use crate::model::ModelSection;
-use crate::network::NetworkSection;
+use crate::network::{Allowed, NetworkSection};
 use crate::price::Prices;
 use crate::profile::{Profile, SomeLimits};
 use crate::surroundings::{SandboxSection, Surroundings, home_of};
@@ -30,6 +30,8 @@ pub struct Settings {
     pub hooks: Vec<HookSetting>,
     /// Which hosts commands may reach.
     pub network: NetworkSection,
+    /// The part of it that a trusted project denies.
+    pub denied_by_project: Vec<Allowed>,
     /// The model that the user's file names.
     pub model: ModelSection,
     /// What models cost, as the user's file says.
@@ -82,8 +84,20 @@ impl Settings {
         let surroundings = Surroundings::of(file.sandbox, &variables, &environment.secrets);
         let hooks = file.hooks.of_user(&environment.config_folder, &surroundings.home);
         let (network, model, prices) = (file.network, file.model, file.prices);
-        let settings =
-            Self { profile, limits, config_file, environment, surroundings, hooks, network, model, prices, own };
+        let denied_by_project = Vec::new();
+        let settings = Self {
+            profile,
+            limits,
+            config_file,
+            environment,
+            surroundings,
+            hooks,
+            network,
+            denied_by_project,
+            model,
+            prices,
+            own,
+        };
         Ok((settings, mistake))
     }
 
@@ -117,7 +131,8 @@ impl Settings {
                 "move [prices] to your own config.toml".to_owned(),
             )));
         }
-        self.network.deny.extend(project.network.deny);
+        self.network.deny.extend(project.network.deny.iter().cloned());
+        self.denied_by_project.extend(project.network.deny);
         (self.profile, self.limits) = self.own.over(project.profile, project.limits);
         is_in_order(&self.limits, file)?;
         self.hooks.extend(project.hooks.of_project(file, text)?);
@@ -173,6 +188,7 @@ mod tests {
             surroundings,
             hooks,
             network: NetworkSection::default(),
+            denied_by_project: Vec::new(),
             model: file.model,
             prices: file.prices,
             own,

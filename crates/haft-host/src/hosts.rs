@@ -5,6 +5,7 @@
 mod answers;
 mod groups;
 mod lists;
+mod live_section;
 mod registries;
 mod settings_files;
 #[cfg(feature = "sandbox")]
@@ -14,8 +15,11 @@ pub use groups::{GroupHost, Groups};
 pub use lists::HostLists;
 
 use std::fmt;
+use std::sync::Arc;
 
-use haft_config::network::{Allowed, Group, HostPattern, NetworkSection};
+#[cfg(all(test, feature = "sandbox", feature = "model"))]
+use haft_config::network::NetworkSection;
+use haft_config::network::{Allowed, Group, HostPattern};
 use haft_config::settings::Settings;
 #[cfg(all(feature = "sandbox", feature = "model"))]
 use haft_contract::connection::{Decision, Speaks, Wanted};
@@ -25,13 +29,15 @@ use haft_net::HostRules;
 use haft_policy::decision;
 use haft_policy::hosts::{HostOpinion, HostSettings};
 
+use self::live_section::LiveSection;
+
 /// The port of ssh, which does not name its host.
 #[cfg(all(feature = "sandbox", feature = "model"))]
 const SSH: u16 = 22;
 
 /// The hosts of the settings, groups included.
 pub struct HostsOfSettings {
-    section: NetworkSection,
+    section: Arc<LiveSection>,
     groups: Groups,
 }
 
@@ -59,14 +65,18 @@ impl HostsOfSettings {
     /// Takes the hosts that settings name. Those of groups are found when they are needed.
     #[must_use]
     pub fn of(settings: &Settings, workspace: &std::path::Path) -> Self {
-        Self { section: settings.network.clone(), groups: Groups::of(settings, workspace) }
+        Self::live(LiveSection::of(settings), settings, workspace)
     }
 
     /// Takes only what settings deny.
     #[must_use]
     pub fn denying(settings: &Settings, workspace: &std::path::Path) -> Self {
-        let hosts = Self::of(settings, workspace);
-        Self { section: NetworkSection { allow: Vec::new(), ..hosts.section }, groups: hosts.groups }
+        Self::live(LiveSection::of(settings).only_denying(), settings, workspace)
+    }
+
+    fn live(section: LiveSection, settings: &Settings, workspace: &std::path::Path) -> Self {
+        let section = Arc::new(section);
+        Self { groups: Groups::of(section.clone(), settings, workspace), section }
     }
 
     /// Returns the groups.
@@ -108,17 +118,18 @@ impl HostsOfSettings {
     /// Decides about a connection, where a setting fits.
     #[cfg(all(feature = "sandbox", feature = "model"))]
     fn decide(&self, Wanted { host, port, speaks }: &Wanted) -> Option<Decision> {
+        let section = self.section.now();
         let fits = |pattern: &HostPattern| pattern.fits(host, *port);
-        if let Some(found) = self.find(&self.section.deny, fits) {
+        if let Some(found) = self.find(&section.deny, fits) {
             let why = format!("[network] deny = [\"{}\"] of the settings denies it.", found.listed);
             return Some(Decision::Refuse { why });
         }
-        let found = self.find(&self.section.allow, fits)?;
+        let found = self.find(&section.allow, fits)?;
         // Who names a port means whatever speaks there; ssh has its own.
         let raw = *speaks == Speaks::Other && (found.hosts.port().is_some() || *port == SSH);
         // A private address is the user's own registry.
         let is_of_registries = *found.listed == Allowed::Group(Group::Registries)
-            || self.section.allow.contains(&Allowed::Group(Group::Registries))
+            || section.allow.contains(&Allowed::Group(Group::Registries))
                 && self.groups.remembered(Group::Registries).iter().any(|registry| fits(&registry.hosts));
         Some(Decision::Allow { raw, private: is_of_registries })
     }
@@ -126,7 +137,7 @@ impl HostsOfSettings {
 
 impl fmt::Debug for HostsOfSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HostsOfSettings").field("section", &self.section).finish_non_exhaustive()
+        f.debug_struct("HostsOfSettings").field("section", &self.section.now()).finish_non_exhaustive()
     }
 }
 
@@ -137,20 +148,22 @@ impl HostSettings for HostsOfSettings {
             Some(port) => pattern.fits(&name, port),
             None => pattern.fits_host(&name),
         };
-        let denied = self.find(&self.section.deny, fits);
+        let section = self.section.now();
+        let denied = self.find(&section.deny, fits);
         denied.map(|found| found.opinion(decision::Decision::Deny, "deny")).or_else(|| {
-            let found = self.find(&self.section.allow, fits)?;
+            let found = self.find(&section.allow, fits)?;
             Some(found.opinion(decision::Decision::Allow, "allow"))
         })
     }
 
     fn at_some_port(&self, host: &Host) -> Option<HostOpinion> {
         let (name, _) = named(&host.0);
-        if self.find(&self.section.deny, |pattern| pattern.fits_host(&name)).is_some() {
+        let section = self.section.now();
+        if self.find(&section.deny, |pattern| pattern.fits_host(&name)).is_some() {
             return None;
         }
         let fits = |pattern: &HostPattern| pattern.port().is_some_and(|port| pattern.fits(&name, port));
-        Some(self.find(&self.section.allow, fits)?.opinion(decision::Decision::Allow, "allow"))
+        Some(self.find(&section.allow, fits)?.opinion(decision::Decision::Allow, "allow"))
     }
 
     fn group_of(&self, host: &str) -> Option<String> {
@@ -179,7 +192,7 @@ fn named(host: &str) -> (String, Option<u16>) {
 impl HostRules for HostsOfSettings {
     fn is_denied(&self, host: &str) -> bool {
         // It must not wait. What is found out later is refused when it connects.
-        self.find_known(&self.section.deny, |pattern| pattern.fits_host(host)).is_some()
+        self.find_known(&self.section.now().deny, |pattern| pattern.fits_host(host)).is_some()
     }
 
     fn granted(&self, wanted: &Wanted) -> Option<Decision> {
@@ -187,7 +200,8 @@ impl HostRules for HostsOfSettings {
             listed.iter().any(|listed| matches!(listed, Allowed::Hosts(hosts) if hosts.fits(&wanted.host, wanted.port)))
         };
         // What has to be found out first is decided about when it is known.
-        let needs_registries = [&self.section.allow, &self.section.deny]
+        let section = self.section.now();
+        let needs_registries = [&section.allow, &section.deny]
             .into_iter()
             .any(|listed| listed.contains(&Allowed::Group(Group::Registries)) && !is_by_name(listed));
         if needs_registries && !self.groups.is_known() {
@@ -201,11 +215,12 @@ impl HostRules for HostsOfSettings {
     }
 
     fn ports(&self) -> Vec<u16> {
-        let own = self.section.allow.iter().filter_map(|listed| match listed {
+        let section = self.section.now();
+        let own = section.allow.iter().filter_map(|listed| match listed {
             Allowed::Hosts(hosts) => hosts.port(),
             Allowed::Group(_) => None,
         });
-        let has = |group: &Group| self.section.allow.contains(&Allowed::Group(*group));
+        let has = |group: &Group| section.allow.contains(&Allowed::Group(*group));
         let of_groups = Group::ALL.into_iter().filter(has).flat_map(|group| self.groups.remembered(group));
         own.chain(of_groups.filter_map(|found| found.hosts.port())).collect()
     }
@@ -220,7 +235,7 @@ mod tests {
         let section: NetworkSection = haft_config::network::section(network).expect("it is in order");
         HostsOfSettings {
             groups: Groups::knowing(&section, &["http://nexus.corp.example:8081/", "https://mirror.example"]),
-            section,
+            section: Arc::new(LiveSection::fixed(section)),
         }
     }
 

@@ -262,3 +262,24 @@ fn what_a_command_leaves_behind_changes_no_hook() {
         session.end();
     });
 }
+
+#[test]
+fn a_session_follows_the_hosts_that_the_settings_allow_meanwhile() {
+    for_everybody(&|ground| {
+        let folder = ground.place.root().join("config/haft");
+        std::fs::create_dir_all(&folder).expect("there is room");
+        let settings = folder.join("config.toml");
+        let say = |text: &str| std::fs::write(&settings, text).expect("there is room");
+        let mut session = Session::of(ground);
+        // The name of a machine that never exists: the command fails, but it runs.
+        let mut decided = || session.bash("curl -s -m 1 https://api.invalid/ || true")["status"].clone();
+        assert_eq!(decided(), "refused");
+        say("[network]\nallow = [\"api.invalid\"]\n");
+        assert_eq!(decided(), "ok");
+        say("[network]\nallow = nothing\n");
+        assert_eq!(decided(), "ok");
+        say("[network]\ndeny = [\"api.invalid\"]\n");
+        assert_eq!(decided(), "refused");
+        session.end();
+    });
+}

@@ -3,11 +3,14 @@
 //! `github` and `docs` are lists (`groups.txt`). `registries` is found out when it is needed, and known from then on.
 
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
-use haft_config::network::{Group, HostPattern, NetworkSection};
+#[cfg(test)]
+use haft_config::network::NetworkSection;
+use haft_config::network::{Group, HostPattern};
 use haft_config::settings::Settings;
 
+use super::live_section::LiveSection;
 use super::registries::Registries;
 
 const LISTS: &str = include_str!("groups.txt");
@@ -27,15 +30,14 @@ pub struct GroupHost {
 
 /// The groups.
 pub struct Groups {
-    section: NetworkSection,
+    section: Arc<LiveSection>,
     registries: Registries,
     found: OnceLock<Vec<GroupHost>>,
 }
 
 impl Groups {
-    pub(super) fn of(settings: &Settings, workspace: &Path) -> Self {
-        let registries = Registries::of(settings, workspace);
-        Self { section: settings.network.clone(), registries, found: OnceLock::new() }
+    pub(super) fn of(section: Arc<LiveSection>, settings: &Settings, workspace: &Path) -> Self {
+        Self { section, registries: Registries::of(settings, workspace), found: OnceLock::new() }
     }
 
     /// Knows these addresses of registries.
@@ -46,7 +48,8 @@ impl Groups {
             source: "the test names it".to_owned(),
         };
         let found = OnceLock::from(addresses.iter().map(host).collect::<Vec<_>>());
-        Self { section: section.clone(), registries: Registries::nowhere(), found }
+        let section = Arc::new(LiveSection::fixed(section.clone()));
+        Self { section, registries: Registries::nowhere(), found }
     }
 
     /// Returns the hosts of a group. For `registries` this may ask the user's tools, once.
@@ -81,9 +84,10 @@ impl Groups {
         }
     }
 
-    fn added(&self, group: Group) -> impl Iterator<Item = GroupHost> + '_ {
-        let added = self.section.added_to(group).iter();
-        added.map(|hosts| GroupHost { hosts: hosts.clone(), source: ADDED.to_owned() })
+    fn added(&self, group: Group) -> Vec<GroupHost> {
+        let section = self.section.now();
+        let added = section.added_to(group).iter();
+        added.map(|hosts| GroupHost { hosts: hosts.clone(), source: ADDED.to_owned() }).collect()
     }
 }
 

@@ -19,7 +19,7 @@ impl HostLists {
         Self { file: file.to_owned() }
     }
 
-    /// Lets commands reach these without a question from the next session on; returns whether the file is another now.
+    /// Lets commands reach these without a question from now on; returns whether the file is another now.
     ///
     /// # Errors
     ///

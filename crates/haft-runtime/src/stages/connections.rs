@@ -208,7 +208,8 @@ impl Caller<'_> {
 }
 
 fn refused(setting: &HostSetting, why: &str) -> String {
-    format!("no rule allows it, and {why}, or put {setting} into config.toml")
+    let names = setting.names.join(" ");
+    format!("no rule allows it, and {why}. The user can allow it with \"haft network allow {names}\": {setting}")
 }
 
 /// What is allowed by a person or by the words of the command may speak anything; else only ssh may hide its host.

@@ -68,10 +68,10 @@ impl Commands {
 #[tokio::test]
 async fn a_refusal_names_the_smallest_setting_and_the_group_of_the_host() {
     for (host, setting) in [
-        ("api.example", "put [network] allow = [\"api.example\"] into config.toml"),
+        ("api.example", "with \"haft network allow api.example\": [network] allow = [\"api.example\"]"),
         (
             "index.example",
-            "put [network] allow = [\"registries\"] (index.example belongs to registries) into config.toml",
+            "with \"haft network allow registries\": [network] allow = [\"registries\"] (index.example belongs to registries)",
         ),
     ] {
         let record = Commands::connecting(&[(host, 443)], []).run("install").await;
