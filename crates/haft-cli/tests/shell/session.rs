@@ -6,6 +6,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::ground::{Ground, for_everybody};
+use crate::jobs::has_python;
 
 /// One `haft call -`, whose calls are sent one after the other.
 pub(crate) struct Session {
@@ -280,6 +281,61 @@ fn a_session_follows_the_hosts_that_the_settings_allow_meanwhile() {
         assert_eq!(decided(), "ok");
         say("[network]\ndeny = [\"api.invalid\"]\n");
         assert_eq!(decided(), "refused");
+        session.end();
+    });
+}
+
+/// Asks the resolver for addresses of type 65 and for text, and greets a granted host in TLS by several names.
+const GREETINGS: &str = r#"
+import socket, ssl, struct
+
+def asked(name, kind):
+    question = b"".join(bytes([len(part)]) + part for part in name.encode().split(b".")) + b"\0"
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
+        udp.settimeout(5)
+        udp.sendto(struct.pack(">6H", 7, 0x0100, 1, 0, 0, 0) + question + struct.pack(">2H", kind, 1), ("127.0.0.1", 53))
+        answer = udp.recv(512)
+    return struct.unpack(">6H", answer[:12])[1] & 15, struct.unpack(">6H", answer[:12])[3]
+
+def greeted(name):
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    try:
+        with socket.create_connection(("granted.invalid", 443), 5) as plain:
+            context.wrap_socket(plain, server_hostname=name).close()
+    except OSError as error:
+        return "refused" if "access denied" in str(error).lower() else "closed"
+    return "reached"
+
+print("address", asked("granted.invalid", 1)[1])
+print("type 65", asked("granted.invalid", 65)[1])
+print("text", asked("granted.invalid", 16))
+print("another name", greeted("other.invalid"))
+print("no name", greeted(None))
+"#;
+
+#[test]
+fn a_granted_name_carries_no_other_name_and_no_other_kind_of_look_up() {
+    if !has_python() {
+        return;
+    }
+    for_everybody(&|ground| {
+        let folder = ground.place.root().join("config/haft");
+        std::fs::create_dir_all(&folder).expect("there is room");
+        std::fs::write(folder.join("config.toml"), "[network]\nallow = [\"granted.invalid\"]\n")
+            .expect("there is room");
+        ground.lay_out(&format!("cat > greet.py <<'EOF'\n{GREETINGS}\nEOF"));
+        let mut session = Session::of(ground);
+        let record = session.bash("python3 greet.py");
+        assert!(
+            text(&record).starts_with("address 1\ntype 65 0\ntext (5, 0)\nanother name refused\nno name refused\n"),
+            "{record:#}"
+        );
+        let reasons = record["network"].as_array().expect("connections are listed");
+        assert!(
+            reasons.iter().all(|one| one["outcome"] != "connected" && one["sent"].as_u64() == Some(0)),
+            "{record:#}"
+        );
         session.end();
     });
 }
