@@ -42,6 +42,8 @@ mod scripts;
 mod session;
 #[path = "shell/set_id.rs"]
 mod set_id;
+#[path = "shell/side_by_side.rs"]
+mod side_by_side;
 #[path = "shell/somebody_else.rs"]
 mod somebody_else;
 #[path = "shell/tool_caches.rs"]

@@ -25,6 +25,8 @@ pub(crate) struct ConfigFile {
     #[serde(default)]
     pub(crate) sandbox: SandboxSection,
     #[serde(default)]
+    pub(crate) commands: CommandsSection,
+    #[serde(default)]
     pub(crate) network: NetworkSection,
     #[serde(default)]
     pub(crate) hooks: HooksSection,
@@ -32,6 +34,25 @@ pub(crate) struct ConfigFile {
     pub(crate) model: ModelSection,
     #[serde(default)]
     pub(crate) prices: Prices,
+}
+
+/// How commands are run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CommandsSection {
+    /// Whether commands may run side by side where each has its own layer.
+    #[serde(default = "yes")]
+    pub overlap: bool,
+}
+
+impl Default for CommandsSection {
+    fn default() -> Self {
+        Self { overlap: yes() }
+    }
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// A mistake in a file, with its place and the fix.

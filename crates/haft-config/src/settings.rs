@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use haft_contract::limits::Limits;
 
 use crate::environment::{Environment, NoHome, variable};
-use crate::file::{ConfigFile, Mistake, line_with, load, parse};
+use crate::file::{CommandsSection, ConfigFile, Mistake, line_with, load, parse};
 use crate::hooks::HookSetting;
 use crate::model::ModelSection;
 use crate::network::{Allowed, NetworkSection};
@@ -28,6 +28,8 @@ pub struct Settings {
     pub surroundings: Surroundings,
     /// The user's hooks, and behind them those of a project that is trusted.
     pub hooks: Vec<HookSetting>,
+    /// How commands are run.
+    pub commands: CommandsSection,
     /// Which hosts commands may reach.
     pub network: NetworkSection,
     /// The part of it that a trusted project denies.
@@ -83,7 +85,7 @@ impl Settings {
         let (profile, limits) = own.over(None, SomeLimits::default());
         let surroundings = Surroundings::of(file.sandbox, &variables, &environment.secrets);
         let hooks = file.hooks.of_user(&environment.config_folder, &surroundings.home);
-        let (network, model, prices) = (file.network, file.model, file.prices);
+        let (commands, network, model, prices) = (file.commands, file.network, file.model, file.prices);
         let denied_by_project = Vec::new();
         let settings = Self {
             profile,
@@ -92,6 +94,7 @@ impl Settings {
             environment,
             surroundings,
             hooks,
+            commands,
             network,
             denied_by_project,
             model,
@@ -131,6 +134,7 @@ impl Settings {
                 "move [prices] to your own config.toml".to_owned(),
             )));
         }
+        self.commands.overlap &= project.commands.overlap;
         self.network.deny.extend(project.network.deny.iter().cloned());
         self.denied_by_project.extend(project.network.deny);
         (self.profile, self.limits) = self.own.over(project.profile, project.limits);
@@ -187,6 +191,7 @@ mod tests {
             environment,
             surroundings,
             hooks,
+            commands: file.commands,
             network: NetworkSection::default(),
             denied_by_project: Vec::new(),
             model: file.model,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::BoxFuture;
 use crate::door::{Doors, Permit};
 use crate::error::{Next, ToolError};
 use crate::kinds::ErrorKind;
@@ -18,6 +19,23 @@ pub struct CommandRun<'a> {
     pub doors: &'a Doors,
     /// What becomes of its changes.
     pub settle: Settle,
+    /// When they may be committed.
+    pub commit_turn: &'a dyn CommitTurn,
+}
+
+/// Says when a command may commit what it changed: commands of one turn commit in the order of their calls.
+pub trait CommitTurn: Send + Sync {
+    /// Waits until it may.
+    fn come(&self) -> BoxFuture<'_, ()>;
+}
+
+/// Commits as soon as the command has ended.
+pub struct AtOnce;
+
+impl CommitTurn for AtOnce {
+    fn come(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
 }
 
 impl CommandRun<'_> {
@@ -54,11 +72,20 @@ impl CommandRun<'_> {
     pub(crate) async fn settled(self, ended: Ended, ground: Box<dyn Ground>) -> Result<Ran, ToolError> {
         match ended.how {
             HowEnded::Stopped => {
-                self.permit.receipts().note_run(ended.left_behind, &[]);
+                self.permit.receipts().note_run(ended.left_behind, &Settled::default());
                 let uncovered = ground.uncovered().map(str::to_owned);
                 Ok(Ran { ended, settled: Settled::default(), uncovered, how: self.settle })
             }
-            HowEnded::Exited(_) | HowEnded::Killed(_) | HowEnded::TimedOut => self.kept(ended, ground).await,
+            HowEnded::Exited(_) | HowEnded::Killed(_) | HowEnded::TimedOut => {
+                if self.settle == Settle::Keep && ground.is_changed() {
+                    tokio::select! {
+                        () = self.commit_turn.come() => {}
+                        // Settling says that the call was stopped.
+                        () = self.permit.stop().cancelled() => {}
+                    }
+                }
+                self.kept(ended, ground).await
+            }
         }
     }
 
@@ -70,7 +97,7 @@ impl CommandRun<'_> {
     pub async fn kept(self, ended: Ended, ground: Box<dyn Ground>) -> Result<Ran, ToolError> {
         let uncovered = ground.uncovered().map(str::to_owned);
         let settled = ground.settle(self.permit, self.settle).await?;
-        self.permit.receipts().note_run(ended.left_behind, &settled.undeclared);
+        self.permit.receipts().note_run(ended.left_behind, &settled);
         Ok(Ran { ended, settled, uncovered, how: self.settle })
     }
 

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use bytes::Bytes;
 
-use crate::command_run::{CommandRun, cannot_be_tried};
+use crate::command_run::{AtOnce, CommandRun, CommitTurn, cannot_be_tried};
 use crate::door::{
     ChangeSetId, Doors, Look, Page, PageLine, PageRequest, Permit, ReadVersion, SessionName, Spill, Spilling, Written,
 };
@@ -96,6 +96,7 @@ pub struct RunContext<'a> {
     storage: &'a dyn Storage,
     agent_state: &'a dyn AgentState,
     jobs: &'a dyn Jobs,
+    commit_turn: &'a dyn CommitTurn,
 }
 
 impl<'a> RunContext<'a> {
@@ -107,7 +108,14 @@ impl<'a> RunContext<'a> {
         (session, limits): (&'a SessionName, &'a Limits),
     ) -> Self {
         let (settle, storage, agent_state, jobs) = (Settle::Keep, &NoState, &NoState, &NoJobs);
-        Self { permit, doors, progress, session, limits, settle, storage, agent_state, jobs }
+        let commit_turn = &AtOnce;
+        Self { permit, doors, progress, session, limits, settle, storage, agent_state, jobs, commit_turn }
+    }
+
+    /// Lets commands commit what they changed when their turn has come.
+    pub fn committing(mut self, commit_turn: &'a dyn CommitTurn) -> Self {
+        self.commit_turn = commit_turn;
+        self
     }
 
     /// Lets commands outlive the call.
@@ -226,8 +234,8 @@ impl<'a> RunContext<'a> {
     }
 
     fn command_run(&self) -> CommandRun<'_> {
-        let Self { permit, doors, settle, .. } = *self;
-        CommandRun { permit, doors, settle }
+        let Self { permit, doors, settle, commit_turn, .. } = *self;
+        CommandRun { permit, doors, settle, commit_turn }
     }
 
     /// Starts a command that the session keeps running after the call; returns its number as soon as it runs.

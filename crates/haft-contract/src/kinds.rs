@@ -46,6 +46,8 @@ pub enum ErrorKind {
     Permission,
     /// The file changed since it was read or shown.
     Stale,
+    /// A command and somebody else changed the same, and nothing of the command could be kept in its place.
+    Conflict,
     /// The file must be read before it is overwritten.
     NotRead,
     /// The text to replace does not occur.
@@ -194,6 +196,7 @@ kinds! {
     BadEncoding   "bad_encoding"   Never   "convert the file to UTF-8 first"                                      | "FileOperationError" "user_error"       "runtime"    "READ_ERROR"
     Permission    "permission"     Never   "ask the user to change the file's permissions"                        | "FileOperationError" "permission_error" "permission" "PERMISSION_DENIED"
     Stale         "stale"          Changed "read the file again, then repeat the change"                          | "ModelRetry"         "user_error"       "runtime"    "FILE_CHANGED"
+    Conflict      "conflict"       Changed "compare both versions and make the change again"                      | "ModelRetry"         "user_error"       "runtime"    "FILE_CHANGED"
     NotRead       "not_read"       Changed "read the file first"                                                  | "ModelRetry"         "user_error"       "runtime"    "FILE_NOT_READ"
     NoMatch       "no_match"       Changed "read the file and copy the text to replace exactly"                   | "ModelRetry"         "user_error"       "runtime"    "EDIT_NO_OCCURRENCE_FOUND"
     Ambiguous     "ambiguous"      Changed "add lines before or after the text so that it occurs once"            | "ModelRetry"         "user_error"       "runtime"    "EDIT_EXPECTED_OCCURRENCE_MISMATCH"

@@ -8,8 +8,11 @@
 //!
 //! Not here: what differs, for reading (`diff`); a file that changes between plan and execution, which is `stale`.
 
+mod among;
 #[cfg(test)]
 mod tests;
+
+pub use among::merge_among;
 
 use std::ops::Range;
 use std::time::{Duration, Instant};

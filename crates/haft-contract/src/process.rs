@@ -9,7 +9,7 @@
 mod command;
 mod settled;
 
-pub use settled::{ChangeCounts, Settle, Settled, Settlement};
+pub use settled::{ChangeCounts, Conflict, Settle, Settled, Settlement};
 
 use std::fmt;
 use std::io;
@@ -271,6 +271,11 @@ pub trait Ground: Send + Sync {
     /// Returns a private folder on disk for the files of the session; `tool-caches` beside it is for later sessions.
     fn place(&self) -> Option<PathBuf> {
         None
+    }
+
+    /// Returns whether anything was written, where a layer tells.
+    fn is_changed(&self) -> bool {
+        true
     }
 
     /// Brings what the command changed into the workspace, or shows it and throws it away.

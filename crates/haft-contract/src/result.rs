@@ -14,7 +14,7 @@ use crate::error::ToolError;
 use crate::kinds::ErrorKind;
 use crate::output::{Content, Image, Limited};
 use crate::path::Target;
-use crate::process::Level;
+use crate::process::{Conflict, Level};
 
 /// The result of one call. Every call has exactly one.
 #[derive(Clone, Debug)]
@@ -55,6 +55,8 @@ pub struct ToolResult {
     pub left_behind: usize,
     /// What was not kept because the tool had not said that it would change it.
     pub undeclared: Vec<String>,
+    /// Files that others changed while its commands ran, whose two versions could not be merged.
+    pub conflicts: Vec<Conflict>,
     /// What its commands reached over the network, and what they were refused.
     pub network: Vec<ReachedHost>,
     /// The name of the job that it started.
@@ -235,6 +237,7 @@ mod tests {
             sandbox: None,
             left_behind: 0,
             undeclared: Vec::new(),
+            conflicts: Vec::new(),
             network: Vec::new(),
             job: None,
             home: 0,

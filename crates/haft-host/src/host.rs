@@ -128,6 +128,7 @@ impl Host {
         let redactor = Redactor::of_values(settings.environment.secrets.iter().cloned());
         let runtime = Runtime::new(Catalog::default(), doors).with_policy(rulebook.policy());
         let runtime = runtime.with_limits(settings.limits.clone()).with_redactor(redactor);
+        let runtime = runtime.with_overlap(settings.commands.overlap);
         let runtime = match dialect.clone() {
             Some(dialect) => runtime.with_dialect(dialect),
             None => runtime,

@@ -417,6 +417,7 @@ impl Drop for CallContext<'_> {
             sandbox: self.sandbox(),
             left_behind: 0,
             undeclared: Vec::new(),
+            conflicts: self.run_facts().conflicts,
             network: self.run_facts().reached,
             job: self.run_facts().job,
             home: self.run_facts().home,

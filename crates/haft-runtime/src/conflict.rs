@@ -6,8 +6,93 @@ use std::borrow::Cow;
 
 use haft_contract::effect::{Claim, Does, Effect, StateKey, Step};
 
-/// Returns whether two calls with these effects must not overlap.
-pub(crate) fn conflict(left: &[Effect], right: &[Effect]) -> bool {
+use crate::containment::Surroundings;
+use crate::runtime::Ground;
+
+/// Whether commands run side by side: each over its own layer, so that its changes are compared with those of others when
+/// they are committed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Commands {
+    /// They do. Only what is known to touch the same waits.
+    SideBySide,
+    /// They do not: there is no layer, or the user does not want it.
+    OneByOne,
+}
+
+impl Commands {
+    /// Returns how commands run here that have these effects. A call without a command leaves it to the others.
+    pub(crate) fn of(effects: &[Effect], ground: &Ground) -> Self {
+        let is_beside = || ground.overlap && Surroundings::of(&ground.doors).can_be_undone();
+        if !runs(effects) || is_beside() { Commands::SideBySide } else { Commands::OneByOne }
+    }
+
+    /// Returns what holds for two calls.
+    pub(crate) fn and(self, other: Self) -> Self {
+        if self == other { self } else { Commands::OneByOne }
+    }
+}
+
+/// Returns whether two calls with these effects must not overlap, whichever came first.
+pub(crate) fn conflict(left: &[Effect], right: &[Effect], commands: Commands) -> bool {
+    match commands {
+        Commands::OneByOne => collide_somewhere(left, right, collide),
+        Commands::SideBySide => {
+            let are_commands = runs(left) && runs(right);
+            (are_commands && takes_git_locks(left) && takes_git_locks(right))
+                || collide_somewhere(left, right, collide_side_by_side)
+        }
+    }
+}
+
+/// Returns whether a call has to wait for one before it in the same turn. A change that was asked for first is there when a
+/// command begins, and reads wait for no command.
+pub(crate) fn follows(earlier: &[Effect], later: &[Effect], commands: Commands) -> bool {
+    if conflict(earlier, later, commands) {
+        return true;
+    }
+    commands == Commands::SideBySide
+        && runs(later)
+        && if runs(earlier) {
+            let theirs = declared(earlier);
+            declared(later).iter().any(|own| theirs.iter().any(|theirs| collide(theirs, own)))
+        } else {
+            !only_looks(later) && earlier.iter().any(|effect| matches!(effect, Effect::Change(..)))
+        }
+}
+
+/// Returns whether a call changes nothing and runs nothing but commands that only look.
+pub(crate) fn only_looks(effects: &[Effect]) -> bool {
+    effects.iter().all(|effect| match effect {
+        Effect::Read(_) | Effect::Run(_) => true,
+        Effect::Step(step) => matches!(step.does, Does::Nothing | Does::NothingElse | Does::Read(_) | Does::List(_)),
+        _ => false,
+    }) && (!runs(effects) || effects.iter().any(|effect| matches!(effect, Effect::Step(_))))
+}
+
+fn runs(effects: &[Effect]) -> bool {
+    effects.iter().any(|effect| matches!(effect, Effect::Run(_)))
+}
+
+/// Returns what the parts of a command are known to read and change.
+fn declared(effects: &[Effect]) -> Vec<Effect> {
+    let stands_for = |effect: &Effect| match effect {
+        Effect::Step(Step { does: Does::Read(target) | Does::List(target), .. }) => Some(Effect::Read(target.clone())),
+        Effect::Step(Step { does: Does::Change(target, change), .. }) => Some(Effect::Change(target.clone(), *change)),
+        _ => None,
+    };
+    effects.iter().filter_map(stands_for).collect()
+}
+
+/// Returns whether git would lock its index or its references: two commands at once would each make a commit of its own.
+fn takes_git_locks(effects: &[Effect]) -> bool {
+    effects.iter().any(|effect| {
+        let Effect::Step(step) = effect else { return false };
+        let is_git = step.words.first().is_some_and(|word| word.rsplit('/').next() == Some("git"));
+        is_git && !matches!(step.does, Does::Nothing | Does::Read(_) | Does::List(_) | Does::Connect(_))
+    })
+}
+
+fn collide_somewhere(left: &[Effect], right: &[Effect], collide: impl Fn(&Effect, &Effect) -> bool) -> bool {
     let (left, right) = (known(left), known(right));
     left.iter().any(|a| right.iter().any(|b| collide(a, b)))
 }
@@ -18,13 +103,29 @@ fn known(effects: &[Effect]) -> Cow<'_, [Effect]> {
     if !effects.iter().any(is_known) {
         return effects.into();
     }
-    let stands_for = |effect: &Effect| match effect {
-        Effect::Run(_) => None,
-        Effect::Step(Step { does: Does::Read(target) | Does::List(target), .. }) => Some(Effect::Read(target.clone())),
-        Effect::Step(Step { does: Does::Change(target, change), .. }) => Some(Effect::Change(target.clone(), *change)),
-        other => Some(other.clone()),
+    let of_command = declared(effects);
+    effects.iter().filter(|effect| !matches!(effect, Effect::Run(_))).cloned().chain(of_command).collect()
+}
+
+/// The same for commands over layers: only what they are known to change keeps others waiting.
+fn collide_side_by_side(a: &Effect, b: &Effect) -> bool {
+    let changed = |effect: &Effect| match effect {
+        Effect::Step(Step { does: Does::Change(target, _), .. }) => Some(target.clone()),
+        _ => None,
     };
-    effects.iter().filter_map(stands_for).collect()
+    match (a, b) {
+        // What is listed of the history has the changes of commands before.
+        (Effect::Run(_), Effect::Session(key)) | (Effect::Session(key), Effect::Run(_)) => {
+            *key == StateKey::change_sets()
+        }
+        (Effect::Run(_), _) | (_, Effect::Run(_)) => false,
+        (Effect::Step(_), Effect::Change(target, _)) => changed(a).is_some_and(|changed| changed.overlaps(target)),
+        (Effect::Change(target, _), Effect::Step(_)) => changed(b).is_some_and(|changed| changed.overlaps(target)),
+        (Effect::Step(_), Effect::Step(_)) => {
+            changed(a).zip(changed(b)).is_some_and(|(a, b)| a.is_inside() && b.is_inside() && a.overlaps(&b))
+        }
+        (a, b) => collide(a, b),
+    }
 }
 
 fn collide(a: &Effect, b: &Effect) -> bool {
@@ -78,13 +179,60 @@ mod tests {
         let changes = |path| only(Does::Change(file(path), Change::Replace));
         let unknown = [run(), step(Does::Program("t".into()))];
 
+        let conflict = |left: &[Effect], right: &[Effect]| conflict(left, right, Commands::OneByOne);
         assert!(!conflict(&computes, &computes) && !conflict(&computes, &unknown));
         assert!(!conflict(&changes("a"), &changes("b")) && conflict(&changes("a"), &changes("a")));
         assert!(conflict(&changes("a"), &unknown) && conflict(&unknown, &unknown));
         assert!(conflict(&only(Does::Read(file("a"))), &[Effect::Change(file("a"), Change::Replace)]));
         let alone =
             |effects: [Effect; 3]| [effects.to_vec(), vec![Effect::Session(StateKey("alone:t".into()))]].concat();
-        assert!(conflict(&alone(computes.clone()), &alone(computes)));
+        assert!(conflict(&alone(computes.clone()), &alone(computes.clone())));
+        assert!(super::conflict(&alone(computes.clone()), &alone(computes), Commands::SideBySide));
+    }
+
+    #[test]
+    fn commands_over_layers_wait_only_for_what_is_known_to_touch_the_same() {
+        let file = |path: &str| Target::Inside(Place::new(path, Extent::Entry));
+        let command = |parts: &[(&str, Does)]| -> Vec<Effect> {
+            let step = |(word, does): &(&str, Does)| {
+                let (command, folder, words) = ("t".into(), "".into(), [(*word).to_owned()].into());
+                Effect::Step(Step { command, folder, part: (0, 1), words, does: does.clone() })
+            };
+            std::iter::once(Effect::Run(CommandLine("t".into()))).chain(parts.iter().map(step)).collect()
+        };
+        let build = command(&[("make", Does::Code("build".into()))]);
+        let writes = |path: &str| command(&[("echo", Does::Change(file(path), Change::Replace))]);
+        let cat = |path: &str| command(&[("cat", Does::Read(file(path)))]);
+        let commit = command(&[("git", Does::History("make a commit".into()))]);
+        let status = command(&[("git", Does::List(file("")))]);
+        let read = |path: &str| vec![Effect::Read(file(path))];
+        let change = |path: &str| vec![Effect::Change(file(path), Change::Replace)];
+        let list = vec![Effect::Session(StateKey::change_sets())];
+
+        // The earlier, the later, whether the later one waits in a turn, and whether both wait for each other anywhere.
+        for (earlier, later, waits, excludes) in [
+            (&build, &build, false, false),
+            (&build, &read("a"), false, false),
+            (&build, &change("a"), false, false),
+            (&build, &writes("a"), false, false),
+            (&change("a"), &build, true, false),
+            (&change("a"), &cat("b"), false, false),
+            (&writes("a"), &read("a"), false, false),
+            (&writes("a"), &writes("b"), false, false),
+            (&writes("a"), &writes("a"), true, true),
+            (&writes("a"), &change("a"), true, true),
+            (&writes("a"), &cat("a"), true, false),
+            (&cat("a"), &writes("a"), true, false),
+            (&cat("a"), &cat("a"), false, false),
+            (&commit, &commit, true, true),
+            (&commit, &status, false, false),
+            (&build, &list, true, true),
+        ] {
+            let said = format!("{earlier:?} before {later:?}");
+            assert_eq!(follows(earlier, later, Commands::SideBySide), waits, "{said}");
+            assert_eq!(conflict(earlier, later, Commands::SideBySide), excludes, "{said}");
+            assert_eq!(conflict(later, earlier, Commands::SideBySide), excludes, "{said}");
+        }
     }
 
     #[test]

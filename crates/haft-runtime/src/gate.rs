@@ -12,7 +12,7 @@ use haft_contract::effect::Effect;
 use haft_contract::error::ToolError;
 use tokio::sync::Notify;
 
-use crate::conflict::conflict;
+use crate::conflict::{Commands, conflict};
 
 /// The gate of one runtime.
 #[derive(Default)]
@@ -24,8 +24,15 @@ pub(crate) struct Gate {
 #[derive(Default)]
 struct Inside {
     next_ticket: u64,
-    running: Vec<(u64, Arc<[Effect]>)>,
-    waiting: VecDeque<(u64, Arc<[Effect]>)>,
+    running: Vec<Ticket>,
+    waiting: VecDeque<Ticket>,
+}
+
+#[derive(Clone)]
+struct Ticket {
+    number: u64,
+    effects: Arc<[Effect]>,
+    commands: Commands,
 }
 
 /// A place behind the gate; leaving it lets others in.
@@ -36,12 +43,12 @@ pub(crate) struct Slot<'a> {
 
 impl Gate {
     /// Waits until no running call and nobody who waited longer conflicts.
-    pub(crate) async fn enter(&self, effects: &Arc<[Effect]>) -> Result<Slot<'_>, ToolError> {
+    pub(crate) async fn enter(&self, effects: &Arc<[Effect]>, commands: Commands) -> Result<Slot<'_>, ToolError> {
         if effects.is_empty() {
             return Ok(Slot { gate: self, ticket: None });
         }
         // From here on the slot's drop gives the ticket back, also while it is waiting.
-        let ticket = self.take_ticket(effects);
+        let ticket = self.take_ticket(effects, commands);
         let slot = Slot { gate: self, ticket: Some(ticket) };
         loop {
             let moved = self.moved.notified();
@@ -54,12 +61,12 @@ impl Gate {
         }
     }
 
-    fn take_ticket(&self, effects: &Arc<[Effect]>) -> u64 {
+    fn take_ticket(&self, effects: &Arc<[Effect]>, commands: Commands) -> u64 {
         let mut inside = self.lock();
         inside.next_ticket += 1;
-        let ticket = inside.next_ticket;
-        inside.waiting.push_back((ticket, effects.clone()));
-        ticket
+        let number = inside.next_ticket;
+        inside.waiting.push_back(Ticket { number, effects: effects.clone(), commands });
+        number
     }
 
     fn lock(&self) -> MutexGuard<'_, Inside> {
@@ -68,15 +75,15 @@ impl Gate {
 }
 
 impl Inside {
-    fn start(&mut self, ticket: u64) -> bool {
-        let Some(position) = self.waiting.iter().position(|(waiting, _)| *waiting == ticket) else { return false };
-        let effects = self.waiting[position].1.clone();
-        let ahead = self.waiting.iter().take(position).chain(&self.running);
-        if ahead.into_iter().any(|(_, other)| conflict(other, &effects)) {
+    fn start(&mut self, number: u64) -> bool {
+        let Some(position) = self.waiting.iter().position(|waiting| waiting.number == number) else { return false };
+        let own = self.waiting[position].clone();
+        let conflicts = |other: &Ticket| conflict(&other.effects, &own.effects, own.commands.and(other.commands));
+        if self.waiting.iter().take(position).chain(&self.running).any(conflicts) {
             return false;
         }
         self.waiting.remove(position);
-        self.running.push((ticket, effects));
+        self.running.push(own);
         true
     }
 }
@@ -85,8 +92,8 @@ impl Drop for Slot<'_> {
     fn drop(&mut self) {
         let Some(ticket) = self.ticket else { return };
         let mut inside = self.gate.lock();
-        inside.running.retain(|(running, _)| *running != ticket);
-        inside.waiting.retain(|(waiting, _)| *waiting != ticket);
+        inside.running.retain(|running| running.number != ticket);
+        inside.waiting.retain(|waiting| waiting.number != ticket);
         drop(inside);
         self.gate.moved.notify_waiters();
     }
@@ -107,9 +114,9 @@ mod tests {
     async fn conflicting_calls_enter_one_after_the_other() {
         let gate = Gate::default();
         let (a, b) = (change("a"), change("b"));
-        let first = gate.enter(&a).await;
-        assert!(gate.enter(&b).now_or_never().is_some(), "another file does not wait");
-        let mut second = Box::pin(gate.enter(&a));
+        let first = gate.enter(&a, Commands::OneByOne).await;
+        assert!(gate.enter(&b, Commands::OneByOne).now_or_never().is_some(), "another file does not wait");
+        let mut second = Box::pin(gate.enter(&a, Commands::OneByOne));
         assert!((&mut second).now_or_never().is_none());
         drop(first);
         assert!(second.await.is_ok());
@@ -119,11 +126,14 @@ mod tests {
     async fn nobody_is_overtaken_by_who_came_later() {
         let gate = Gate::default();
         let (a, run) = (change("a"), Arc::from([Effect::Run(CommandLine("make".into()))]));
-        let first = gate.enter(&a).await;
-        let mut command = Box::pin(gate.enter(&run));
+        let first = gate.enter(&a, Commands::OneByOne).await;
+        let mut command = Box::pin(gate.enter(&run, Commands::OneByOne));
         assert!((&mut command).now_or_never().is_none());
         let b = change("b");
-        assert!(gate.enter(&b).now_or_never().is_none(), "it conflicts with the command that waits");
+        assert!(
+            gate.enter(&b, Commands::OneByOne).now_or_never().is_none(),
+            "it conflicts with the command that waits"
+        );
         drop(first);
         assert!(command.await.is_ok());
     }
@@ -132,10 +142,10 @@ mod tests {
     async fn a_waiter_that_is_dropped_is_not_waited_for() {
         let gate = Gate::default();
         let a = change("a");
-        let first = gate.enter(&a).await;
-        assert!(gate.enter(&a).now_or_never().is_none());
+        let first = gate.enter(&a, Commands::OneByOne).await;
+        assert!(gate.enter(&a, Commands::OneByOne).now_or_never().is_none());
         drop(first);
-        assert!(gate.enter(&a).now_or_never().is_some());
+        assert!(gate.enter(&a, Commands::OneByOne).now_or_never().is_some());
         assert!(gate.lock().waiting.is_empty() && gate.lock().running.is_empty());
     }
 }

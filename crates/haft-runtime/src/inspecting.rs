@@ -22,6 +22,7 @@ use serde_json::json;
 
 use crate::approval::Nobody;
 use crate::call_context::CallContext;
+use crate::conflict::Commands;
 use crate::containment::Surroundings;
 use crate::runtime::Runtime;
 use crate::stage::Halt;
@@ -59,7 +60,7 @@ impl Runtime {
         let effects: Arc<[Effect]> = [Effect::Run(inspection.line())].into();
         cx.note(|notes| notes.effects = Some(effects.clone()));
         cx.at(Authorize, async { refuse_denied(cx, self.policy(), (inspection.tool(), &effects)) }).await?;
-        let _slot = cx.at(Gate, cx.waiting(self.gate().enter(&effects))).await?;
+        let _slot = cx.at(Gate, cx.waiting(self.gate().enter(&effects, Commands::SideBySide))).await?;
         let permit = cx.issue_for_inspection(inspection.tool(), effects);
         let ground = &cx.session.ground;
         let run_context = RunContext::new(&permit, &ground.doors, cx, (&cx.session.name, &ground.limits));

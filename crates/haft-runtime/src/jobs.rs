@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use haft_contract::BoxFuture;
-use haft_contract::command_run::CommandRun;
+use haft_contract::command_run::{AtOnce, CommandRun};
 use haft_contract::door::{Permit, Receipts};
 use haft_contract::effect::Effect;
 use haft_contract::error::{Next, ToolError};
@@ -365,7 +365,7 @@ async fn keep_running(
         job.state().log.take(stream, piece);
         job.news.notify_waiters();
     };
-    let run = CommandRun { permit: &permit, doors: &ground.doors, settle: Settle::Keep };
+    let run = CommandRun { permit: &permit, doors: &ground.doors, settle: Settle::Keep, commit_turn: &AtOnce };
     let outcome = run.ended(&command, &heard).await;
     job.state().log.finish();
     let end = match outcome {

@@ -7,7 +7,7 @@ use haft_contract::change_summary::KindCounts;
 use haft_contract::connection::{HostOutcome, ReachedHost};
 use haft_contract::door::ChangeSetId;
 use haft_contract::output::{Image, Limited};
-use haft_contract::process::Level;
+use haft_contract::process::{Conflict, Level};
 use haft_contract::result::{Did, ToolResult};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -55,6 +55,11 @@ pub struct ResultRecord {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     undeclared: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    conflicts: Vec<ConflictRecord>,
+    /// What to do about the conflicts of a call that worked otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<&'static str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     network: Vec<HostRecord>,
     /// The name of the job that the call started.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -70,6 +75,27 @@ pub struct ResultRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     data: Option<Value>,
     duration_ms: u64,
+}
+
+/// A file that a command and somebody else changed.
+#[derive(Clone, Debug, Serialize)]
+struct ConflictRecord {
+    path: String,
+    /// Where the command's version is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kept: Option<String>,
+    /// Whose version the path has.
+    theirs: String,
+}
+
+impl From<&Conflict> for ConflictRecord {
+    fn from(conflict: &Conflict) -> Self {
+        Self {
+            path: conflict.path.to_string(),
+            kept: conflict.kept.as_ref().map(ToString::to_string),
+            theirs: conflict.theirs.map_or("another program".to_owned(), |set| format!("change set {set}")),
+        }
+    }
 }
 
 /// The connections of a call to one port of one host.
@@ -204,6 +230,8 @@ impl From<&ToolResult> for ResultRecord {
             sandbox: result.sandbox.map(Level::code),
             left_behind: result.left_behind,
             undeclared: result.undeclared.clone(),
+            conflicts: result.conflicts.iter().map(ConflictRecord::from).collect(),
+            next: (result.error.is_none() && !result.conflicts.is_empty()).then_some(Conflict::NEXT),
             network: result.network.iter().map(HostRecord::from).collect(),
             job: result.job.clone(),
             home: result.home,

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use crate::approval::Approver;
 use crate::call_context::CallContext;
 use crate::catalog::Catalog;
+use crate::conflict::Commands;
 use crate::events::Events;
 use crate::gate;
 use crate::hooks::{Hook, Hooks};
@@ -48,13 +49,15 @@ pub(crate) struct Ground {
     pub(crate) secrets: Arc<KnownSecrets>,
     pub(crate) events: Events,
     pub(crate) dialect: Option<Arc<dyn Dialect>>,
+    /// Whether commands may run side by side.
+    pub(crate) overlap: bool,
 }
 
 impl Runtime {
     /// Makes a runtime over these tools and doors, with the default rules and limits.
     pub fn new(catalog: Catalog, doors: Doors) -> Self {
         let (limits, redactor, events) = (Limits::default(), Redactor::default(), Events::default());
-        let ground = Ground { doors, limits, redactor, secrets: Arc::default(), events, dialect: None };
+        let ground = Ground { doors, limits, redactor, secrets: Arc::default(), events, dialect: None, overlap: true };
         Self {
             catalog,
             policy: Policy::default(),
@@ -91,6 +94,12 @@ impl Runtime {
     pub fn with_dialect(mut self, dialect: Arc<dyn Dialect>) -> Self {
         let limits = Limits { page_style: dialect.page_style().into(), ..self.ground.limits.clone() };
         self.ground = Arc::new(Ground { limits, dialect: Some(dialect), ..(*self.ground).clone() });
+        self
+    }
+
+    /// Says whether commands may run side by side where each has its own layer, in sessions opened from now on.
+    pub fn with_overlap(mut self, overlap: bool) -> Self {
+        self.ground = Arc::new(Ground { overlap, ..(*self.ground).clone() });
         self
     }
 
@@ -205,7 +214,8 @@ impl Runtime {
         let ran = match cx.at(Recall, recall(cx, &authorized)).await? {
             Some(remembered) => remembered,
             None => {
-                let _slot = cx.at(Gate, cx.waiting(self.gate.enter(authorized.effects()))).await?;
+                let commands = Commands::of(authorized.effects(), &self.ground);
+                let _slot = cx.at(Gate, cx.waiting(self.gate.enter(authorized.effects(), commands))).await?;
                 cx.at(Execute, execute(cx, &self.policy, authorized)).await?
             }
         };

@@ -9,6 +9,7 @@ use haft_contract::effect::Effect;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use crate::conflict::Commands;
 use crate::memory::CallKey;
 
 /// One turn: the calls of one message, or all lines up to an empty one.
@@ -29,8 +30,22 @@ pub(crate) struct Place {
 #[derive(Clone, Default)]
 pub(crate) struct Declared {
     pub(crate) effects: Option<Arc<[Effect]>>,
+    pub(crate) commands: Option<Commands>,
     pub(crate) key: Option<CallKey>,
-    pub(crate) finished: bool,
+    pub(crate) now: Now,
+}
+
+/// How far a call is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Now {
+    /// It is planned, judged, or waits for others.
+    #[default]
+    Underway,
+    /// A person is asked about it.
+    Asking,
+    /// It is carried out.
+    Executing,
+    Finished,
 }
 
 impl Turn {
@@ -60,7 +75,7 @@ impl Turn {
     /// Gives up a place: those behind may go on.
     pub(crate) fn leave(&self, place: &Place) {
         self.places().retain(|other| !std::ptr::eq(Arc::as_ptr(other), place));
-        place.told.send_modify(|told| told.finished = true);
+        place.is_now(Now::Finished);
     }
 
     fn places(&self) -> std::sync::MutexGuard<'_, Vec<Arc<Place>>> {
@@ -70,21 +85,42 @@ impl Turn {
 
 impl Place {
     /// Tells those behind what this call would do.
-    pub(crate) fn tell(&self, effects: Arc<[Effect]>, key: CallKey) {
+    pub(crate) fn tell(&self, (effects, commands): (Arc<[Effect]>, Commands), key: CallKey) {
         self.told.send_modify(|told| {
-            told.effects = Some(effects);
-            told.key = Some(key);
+            (told.effects, told.commands, told.key) = (Some(effects), Some(commands), Some(key));
+        });
+    }
+
+    /// Tells those behind how far this call is. What is finished stays so.
+    pub(crate) fn is_now(&self, now: Now) {
+        self.told.send_if_modified(|told| {
+            let is_new = told.now != Now::Finished && told.now != now;
+            told.now = if is_new { now } else { told.now };
+            is_new
         });
     }
 
     /// Waits until this call has told its effects or is finished.
     pub(crate) async fn told(&self) -> Declared {
-        self.wait_for(|told| told.effects.is_some() || told.finished).await
+        self.wait_for(|told| told.effects.is_some() || told.now == Now::Finished).await
     }
 
     /// Waits until this call is finished.
     pub(crate) async fn finished(&self) {
-        self.wait_for(|told| told.finished).await;
+        self.wait_for(|told| told.now == Now::Finished).await;
+    }
+
+    /// Waits until this call is finished, or a person is asked about it; returns whether it is finished.
+    pub(crate) async fn finished_or_asking(&self) -> bool {
+        self.wait_for(|told| matches!(told.now, Now::Finished | Now::Asking)).await.now == Now::Finished
+    }
+
+    /// Waits as long as this call is carried out, if it runs a command.
+    pub(crate) async fn carried_out(&self) {
+        let runs = |told: &Declared| {
+            told.effects.as_ref().is_some_and(|effects| effects.iter().any(|effect| matches!(effect, Effect::Run(_))))
+        };
+        self.wait_for(|told| told.now != Now::Executing || !runs(told)).await;
     }
 
     async fn wait_for(&self, ready: impl FnMut(&Declared) -> bool) -> Declared {

@@ -22,7 +22,7 @@ use std::path::PathBuf;
 
 use haft_contract::effect::Exposure;
 use haft_contract::prelude::*;
-use haft_contract::process::{Command, Home, HowEnded, Ran};
+use haft_contract::process::{Command, Conflict, Home, HowEnded, Ran};
 use haft_contract::result::ToolResult;
 use haft_contract::shape::Shape;
 
@@ -155,6 +155,10 @@ fn ended(ran: Ran, report: Report<'_>, limit: std::time::Duration) -> Result<Too
     let how = ran.ended.how;
     let output = report.of(&ran);
     let mut error = match how {
+        HowEnded::Exited(_) | HowEnded::Killed(_) if is_lost_to_others(&ran) => {
+            let what = "Others changed the same files while the command ran, so none of its changes took their place.";
+            ToolError::new(ErrorKind::Conflict, what, Next::FixArguments(Conflict::NEXT.to_owned()))
+        }
         HowEnded::Exited(_) | HowEnded::Killed(_) => return Ok(output),
         HowEnded::TimedOut => {
             let seconds = limit.as_secs_f64();
@@ -172,6 +176,13 @@ fn ended(ran: Ran, report: Report<'_>, limit: std::time::Duration) -> Result<Too
     };
     error.so_far = Some(Box::new(output));
     Err(error)
+}
+
+/// Returns whether nothing came in but copies beside files that others changed too.
+fn is_lost_to_others(ran: &Ran) -> bool {
+    let conflicts = &ran.settled.conflicts;
+    let is_copy = |target: &Target| conflicts.iter().any(|conflict| conflict.kept.as_ref() == Some(target));
+    !conflicts.is_empty() && ran.settled.changes.iter().all(|change| is_copy(&change.target))
 }
 
 /// Refuses what no shell can be given.

@@ -135,6 +135,7 @@ fn preview(record: &Value) -> String {
         sandbox: None,
         left_behind: 0,
         undeclared: Vec::new(),
+        conflicts: Vec::new(),
         network: Vec::new(),
         job: None,
         home: 0,

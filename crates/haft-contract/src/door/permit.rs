@@ -13,7 +13,7 @@ use crate::effect::{Change, Effect, Host};
 use crate::error::ToolError;
 use crate::kinds::ErrorKind;
 use crate::path::Target;
-use crate::process::Level;
+use crate::process::{Conflict, Level, Settled};
 use crate::signals::Signals;
 use crate::stamp::{Basis, Stamp};
 
@@ -119,6 +119,8 @@ pub struct RunFacts {
     pub left_behind: usize,
     /// What was not kept because the tool had not said that it would change it.
     pub undeclared: Vec<Target>,
+    /// Files that others changed too, whose two versions could not be merged.
+    pub conflicts: Vec<Conflict>,
     /// What they reached over the network, and what they were refused.
     pub reached: Vec<ReachedHost>,
     /// The name of the job that was started.
@@ -160,10 +162,11 @@ impl Receipts {
     }
 
     /// Notes what is known of a command that has ended.
-    pub(crate) fn note_run(&self, left_behind: usize, undeclared: &[Target]) {
+    pub(crate) fn note_run(&self, left_behind: usize, settled: &Settled) {
         let run = &mut self.noted().run;
         run.left_behind += left_behind;
-        run.undeclared.extend_from_slice(undeclared);
+        run.undeclared.extend_from_slice(&settled.undeclared);
+        run.conflicts.extend_from_slice(&settled.conflicts);
     }
 
     /// Notes what a command has reached. Only the door to processes does so.

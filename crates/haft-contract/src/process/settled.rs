@@ -25,6 +25,27 @@ pub struct Settled {
     pub notes: Vec<String>,
     /// What was not kept because the tool had not said that it would change it. The notes say so too.
     pub undeclared: Vec<Target>,
+    /// Files of which the workspace has another version than the command, because others changed them meanwhile.
+    pub conflicts: Vec<Conflict>,
+    /// The change sets that others committed while the command ran.
+    pub meanwhile: Vec<u64>,
+}
+
+impl Conflict {
+    /// What to do about conflicts.
+    pub const NEXT: &'static str = "compare each file with the command's version beside it, keep what is right, and remove \
+        the copy; or run the command again";
+}
+
+/// A file that a command and somebody else changed, and whose two versions could not be merged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conflict {
+    /// The file. It has their version.
+    pub path: Target,
+    /// Where the command's version is, if it is in the workspace.
+    pub kept: Option<Target>,
+    /// The change set that has their version; nothing where it was not made through haft.
+    pub theirs: Option<u64>,
 }
 
 /// One file that a command changed.

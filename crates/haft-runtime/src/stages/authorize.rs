@@ -6,6 +6,7 @@
 //! Not here: how the question is put (`question`).
 
 use std::sync::Arc;
+use std::task::Poll;
 
 use haft_contract::door::Standing;
 use haft_contract::effect::Effect;
@@ -22,6 +23,7 @@ use crate::containment::Surroundings;
 use crate::events::What;
 use crate::hooks::HookQuestion;
 use crate::question::{Question, Subject};
+use crate::turn::Now;
 
 /// A call that may run.
 pub(crate) struct Authorized {
@@ -169,10 +171,23 @@ pub(crate) fn denied(ruling: &Ruling) -> ToolError {
     ToolError::new(ErrorKind::Denied, what, Next::DoNotRetry(ruling.instead.clone())).by_rule(&ruling.rule)
 }
 
+/// Waits for something that a person decides. Whoever answers at once is no person.
+async fn asking<T>(cx: &CallContext<'_>, answer: impl Future<Output = T>) -> T {
+    tokio::pin!(answer);
+    let at_once = std::future::poll_fn(|context| Poll::Ready(answer.as_mut().poll(context))).await;
+    if let Poll::Ready(answer) = at_once {
+        return answer;
+    }
+    cx.place.is_now(Now::Asking);
+    let answer = answer.await;
+    cx.place.is_now(Now::Underway);
+    answer
+}
+
 async fn ask(bench: &Bench<'_>, planned: Planned) -> Result<Authorized, ToolError> {
     let cx = bench.cx;
     // One question at a time. When this one is next it is judged again: a grant may have answered it.
-    let _asking = cx.waiting(cx.session.asking.lock()).await;
+    let _asking = cx.waiting(asking(cx, cx.session.asking.lock())).await;
     let ruling = bench.judge(&planned);
     match ruling.decision {
         Decision::Allow => return Ok(bench.unasked(planned)),
@@ -183,7 +198,7 @@ async fn ask(bench: &Bench<'_>, planned: Planned) -> Result<Authorized, ToolErro
     let request = Arc::new(question.request(ruling));
     cx.session.note_asked(question.asked_call());
     cx.tell(|| What::ApprovalAsked(request.clone()));
-    let verdict = cx.waiting(cx.session.approver.ask(&request)).await;
+    let verdict = cx.waiting(asking(cx, cx.session.approver.ask(&request))).await;
     cx.tell(|| What::ApprovalGiven { verdict: verdict.clone(), scope: request.words_of(&verdict) });
     match verdict {
         Verdict::AllowOnce => {}

@@ -1,7 +1,10 @@
 //! Does it, once: with a permit for what was planned, within its time, until it is told to stop.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use haft_contract::BoxFuture;
+use haft_contract::command_run::CommitTurn;
 use haft_contract::connection::ConnectionDesk;
 use haft_contract::context::RunContext;
 use haft_contract::error::{Operation, ToolError};
@@ -21,6 +24,7 @@ use crate::hooks::HookedCall;
 use crate::kept::{self, KeptKey};
 use crate::secrets;
 use crate::session::Keeping;
+use crate::turn::{Now, Place};
 
 /// How long a tool may take to stop after it was told to.
 const GRACE: Duration = Duration::from_millis(500);
@@ -44,6 +48,8 @@ pub(crate) async fn execute(cx: &CallContext<'_>, policy: &Policy, authorized: A
     refuse_stale(cx, &authorized.planned().basis)?;
     // Also what people have changed meanwhile.
     cx.session.jobs.show_changes();
+    cx.place.is_now(Now::Executing);
+    let order = CommitOrder { earlier: cx.turn.unfinished_before(&cx.place) };
 
     // A token of its own: when the time is up, only this call stops, not what shares the turn.
     let stop = cx.place.stop.child_token();
@@ -58,7 +64,8 @@ pub(crate) async fn execute(cx: &CallContext<'_>, policy: &Policy, authorized: A
         RunContext::new(&permit, &cx.session.ground.doors, cx, (&cx.session.name, &cx.session.ground.limits))
             .settling(cx.session.mode().settling())
             .sharing(&cx.session.storage, &*agent_state)
-            .keeping_jobs(&*cx.session.jobs);
+            .keeping_jobs(&*cx.session.jobs)
+            .committing(&order);
     let running = bound.run(&run_context);
     tokio::pin!(running);
     let deciding = caller.decide_all(asked);
@@ -85,11 +92,27 @@ pub(crate) async fn execute(cx: &CallContext<'_>, policy: &Policy, authorized: A
             }
         }
     };
+    cx.place.is_now(Now::Underway);
     let output = outcome?;
     if let Some(key) = key {
         keep(cx, key, &output).await;
     }
     Ok(Ran { output, called })
+}
+
+/// Lets commands commit in the order of the turn: each waits for those before it that are carried out.
+struct CommitOrder {
+    earlier: Vec<Arc<Place>>,
+}
+
+impl CommitTurn for CommitOrder {
+    fn come(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async {
+            for place in &self.earlier {
+                place.carried_out().await;
+            }
+        })
+    }
 }
 
 /// Returns the key under which the result may serve again, as things stand before the call runs.

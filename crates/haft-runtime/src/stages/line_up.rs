@@ -17,7 +17,7 @@ use haft_contract::tool::Bound;
 
 use super::prepare::Prepared;
 use crate::call_context::CallContext;
-use crate::conflict::conflict;
+use crate::conflict::{Commands, follows, only_looks};
 use crate::containment::Surroundings;
 use crate::entry::Entry;
 use crate::hooks::HookedCall;
@@ -46,9 +46,10 @@ pub(crate) async fn line_up(cx: &CallContext<'_>, prepared: Prepared) -> Result<
         let outcome = bound.plan(&context).await.map(|plan| with_planted(cx, plan));
         let waited = match &outcome {
             Ok(plan) => {
-                cx.place.tell(plan.effects.clone(), key.clone());
+                let commands = Commands::of(&plan.effects, &cx.session.ground);
+                cx.place.tell((plan.effects.clone(), commands), key.clone());
                 let twin = (cx.session.readers() == Readers::One).then_some(&key);
-                cx.waiting(wait_for_conflicts(&ahead, &plan.effects, twin)).await
+                cx.waiting(wait_for_conflicts(&ahead, (&plan.effects, commands), twin)).await
             }
             Err(error) => cx.waiting(wait_for_cause(&ahead, error.kind)).await,
         };
@@ -80,12 +81,23 @@ fn with_planted(cx: &CallContext<'_>, mut plan: Plan) -> Plan {
 }
 
 /// Waits for earlier calls that conflict, and for one with the same key that only reads.
-async fn wait_for_conflicts(ahead: &[Arc<Place>], effects: &Arc<[Effect]>, key: Option<&CallKey>) -> bool {
+async fn wait_for_conflicts(
+    ahead: &[Arc<Place>],
+    (effects, commands): (&Arc<[Effect]>, Commands),
+    key: Option<&CallKey>,
+) -> bool {
     let mut waited = false;
     for place in ahead {
         let told = place.told().await;
         let twin = key.is_some() && told.key.as_ref() == key && reads_files_only(effects);
-        if twin || told.effects.is_some_and(|theirs| conflict(&theirs, effects)) {
+        let commands = told.commands.map_or(commands, |theirs| theirs.and(commands));
+        if !twin && !told.effects.is_some_and(|theirs| follows(&theirs, effects, commands)) {
+            continue;
+        }
+        // Who only looks does not wait for a person; the change comes when that one has answered.
+        if only_looks(effects) {
+            waited |= place.finished_or_asking().await;
+        } else {
             place.finished().await;
             waited = true;
         }

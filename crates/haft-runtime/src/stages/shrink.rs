@@ -72,6 +72,7 @@ pub(crate) async fn shrink(cx: &CallContext<'_>, catalog: &Catalog, outcome: Res
         exit_code: cx.exit_code(),
         sandbox: cx.sandbox(),
         left_behind: run.left_behind,
+        conflicts: run.conflicts.clone(),
         undeclared: run.undeclared.iter().map(|target| hide(cx, &target.to_string())).collect(),
         network: run.reached.into_iter().map(|host| ReachedHost { host: hide(cx, &host.host), ..host }).collect(),
         job: run.job.map(|name| hide(cx, &name)),

@@ -6,7 +6,7 @@
 use haft_contract::grouped::Grouped;
 use haft_contract::path::one_line;
 use haft_contract::prelude::*;
-use haft_contract::process::{HowEnded, Ran, Settle};
+use haft_contract::process::{Conflict, HowEnded, Ran, Settle};
 use haft_contract::signals::signal_words;
 
 use super::data;
@@ -79,6 +79,7 @@ pub(crate) fn said(ran: &Ran, more: Vec<String>, cx: &RunContext<'_>) -> Said {
     // What matters most comes first: where there is no room, the last ones are cut.
     notes.extend(uncovered.map(|reason| format!("its changes are not known and cannot be undone: {reason}")));
     notes.extend(changes(ran, cx));
+    notes.extend(of_others(ran));
     notes.extend(more);
     notes.extend(few(&ran.settled.notes));
     notes.extend(few(&ran.ended.notes));
@@ -109,6 +110,21 @@ fn how_ended(ran: &Ran) -> Vec<String> {
         0 => {}
         1 => notes.push(format!("1 background process was ended with the call; {KEEP}")),
         many => notes.push(format!("{many} background processes were ended with the call; {KEEP}")),
+    }
+    notes
+}
+
+/// Says what others committed meanwhile, where that may be why a command failed, and what to do about conflicts.
+fn of_others(ran: &Ran) -> Vec<String> {
+    let mut notes = Vec::new();
+    let failed = !matches!(ran.ended.how, HowEnded::Exited(0));
+    if failed && !ran.settled.meanwhile.is_empty() {
+        let sets: Vec<String> = ran.settled.meanwhile.iter().take(MOST_FILES).map(ToString::to_string).collect();
+        let sets = sets.join(", ");
+        notes.push(format!("while it ran, others committed change set {sets}; run it again if it needs those changes"));
+    }
+    if !ran.settled.conflicts.is_empty() {
+        notes.push(format!("{} conflicts; next: {}", ran.settled.conflicts.len(), Conflict::NEXT));
     }
     notes
 }

@@ -14,6 +14,7 @@ mod harmless;
 mod judge;
 mod keeping;
 mod layerless;
+mod meanwhile;
 mod memory;
 mod mounts;
 mod moves;
@@ -51,7 +52,7 @@ use super::open::{Root, open_name};
 use super::secrets::SecretFiles;
 use super::tree::{TreeStores, hide_stores};
 use crate::state::WorkspaceState;
-use crate::state::journal::{Journal, StoreBase};
+use crate::state::journal::{Journal, Mark, StoreBase};
 use crate::state::private;
 use covers::Cover;
 use difference::Caps;
@@ -188,12 +189,13 @@ impl Layers {
     }
 
     fn layered(self: &Arc<Self>, beneath: &Path) -> io::Result<LayeredGround> {
+        let mark = self.journal.mark();
         private_folder(beneath)?;
         let folder = LayerFolder::make(beneath)?;
         if folder::has_other(beneath, &folder) {
             self.removing.sweep(beneath);
         }
-        self.over(folder, &[])
+        self.over(folder, (mark, &[]))
     }
 
     /// Prepares a ground in memory, for somebody who shall not wait: where that takes no time and there is room.
@@ -202,14 +204,17 @@ impl Layers {
         if *wanted != Wanted::Quick || !is_known(&self.known()) || !memory::has_room() || self.mount_below().is_some() {
             return None;
         }
+        let mark = self.journal.mark();
         let moments: Option<Vec<Moment>> = self.clocks.iter().map(Clock::at_once).collect();
         let moments = moments?;
-        self.over(LayerFolder::make(&memory::folder()).ok()?, &moments).ok()
+        self.over(LayerFolder::make(&memory::folder()).ok()?, (mark, &moments)).ok()
     }
 
-    /// Makes a ground of a layer. The moment before the command is taken where it was not.
-    fn over(self: &Arc<Self>, folder: LayerFolder, moments: &[Moment]) -> io::Result<LayeredGround> {
+    /// Makes a ground of a layer. The moment before the command is taken where it was not; the mark of the journal is older,
+    /// so that nothing that was committed after the moment lies before the mark.
+    fn over(self: &Arc<Self>, folder: LayerFolder, (mark, moments): (Mark, &[Moment])) -> io::Result<LayeredGround> {
         let mut ground = self.bare(Some(folder))?;
+        ground.mark = mark;
         for (number, root) in ground.roots.iter_mut().enumerate() {
             let stat = rustix::fs::fstat(&root.folder)?;
             let Some(folder) = &ground.folder else { break };
@@ -250,8 +255,8 @@ impl Layers {
         // Also the layers of others. A list that is the same for all commands lets them share what they see of the system.
         hidden.extend([self.on_disk.clone(), memory::folder()]);
         let layers = self.clone();
-        let (since, covers) = (Vec::new(), Vec::new());
-        Ok(LayeredGround { layers, roots, hidden, uncovered: None, folder, since, covers, keeps: Keeps::All })
+        let (mark, since, covers) = (Mark::default(), Vec::new(), Vec::new());
+        Ok(LayeredGround { layers, roots, hidden, uncovered: None, folder, mark, since, covers, keeps: Keeps::All })
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
@@ -266,6 +271,8 @@ pub(super) struct LayeredGround {
     hidden: Vec<PathBuf>,
     uncovered: Option<String>,
     folder: Option<LayerFolder>,
+    /// How far the journal went before the command.
+    mark: Mark,
     /// The moment before the command, for each root.
     since: Vec<Moment>,
     /// The secrets that are covered, for each root.
@@ -305,6 +312,10 @@ impl Ground for LayeredGround {
     fn place(&self) -> Option<PathBuf> {
         let place = self.layers.on_disk.with_file_name("places");
         private_folder(&place).ok().map(|()| place)
+    }
+
+    fn is_changed(&self) -> bool {
+        self.folder.is_some() && !self.is_untouched()
     }
 
     fn settle<'a>(self: Box<Self>, permit: &'a Permit, how: Settle) -> BoxFuture<'a, Result<Settled, ToolError>> {
@@ -351,7 +362,8 @@ impl LayeredGround {
             let root = OpenRoot::new(self.layers.root.clone(), root, (*since, covers.clone()));
             roots.push(root.map_err(not_prepared)?);
         }
-        Ok(Settling { layers: &self.layers, roots, keeps: self.keeps.clone(), errand, receipts, stop })
+        let (layers, mark, keeps) = (&*self.layers, self.mark, self.keeps.clone());
+        Ok(Settling { layers, mark, roots, keeps, errand, receipts, stop })
     }
 }
 

@@ -101,8 +101,19 @@ impl Journal {
         }
     }
 
+    /// Returns how far the journal goes now.
+    pub(crate) fn mark(&self) -> Mark {
+        let facts = self.path().symlink_metadata();
+        facts.map(|facts| Mark { file: (facts.dev(), facts.ino()), length: facts.len() }).unwrap_or_default()
+    }
+
     /// Reads all records; nobody writes meanwhile.
     pub(crate) fn read(&self) -> io::Result<Reading> {
+        self.read_behind(Mark::default())
+    }
+
+    /// Reads the records behind a mark; all where the oldest ones were dropped since.
+    pub(crate) fn read_behind(&self, mark: Mark) -> io::Result<Reading> {
         let file = match private::read_file(&self.path()) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Reading::default()),
             file => file?,
@@ -114,7 +125,9 @@ impl Journal {
                 errno => return Err(errno.into()),
             }
         }
-        let reading = Reading::of(file)?;
+        let facts = file.metadata()?;
+        let is_same = mark.file == (facts.dev(), facts.ino()) && mark.length <= facts.len();
+        let reading = Reading::behind(file, if is_same { mark.length } else { 0 })?;
         // What was read is never changed: the file only grows, or another one takes its place.
         if let Some(file) = &reading.file {
             flock(file, FlockOperation::Unlock)?;
@@ -188,6 +201,14 @@ impl Journal {
         let there = self.path().metadata().map(|facts| (facts.dev(), facts.ino()));
         matches!((here, there), (Ok(here), Ok(there)) if here == there)
     }
+}
+
+/// How far a journal went at some moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Mark {
+    /// Device and inode of the file: another one takes its place when the oldest records are dropped.
+    file: (u64, u64),
+    length: u64,
 }
 
 /// How far back undo reaches.
@@ -409,9 +430,16 @@ pub(crate) struct Reading {
 
 impl Reading {
     fn of(file: File) -> io::Result<Self> {
+        Self::behind(file, 0)
+    }
+
+    /// Reads what lies behind this many bytes, and the record before them if it was not concluded then.
+    fn behind(file: File, begin: u64) -> io::Result<Self> {
         let mut reading = Self::default();
         let length = file.metadata()?.len();
-        let scan = frame::scan(&file, length, &mut |frame, body| {
+        let open = frame::last(&file, begin)?.filter(|(_, body)| matches!(parsed(body), Some((Record::Intent(_), _))));
+        let begin = open.map_or(begin, |(frame, _)| frame.begin());
+        let scan = frame::scan_from(&file, begin..length, &mut |frame, body| {
             reading.sets = reading.sets.max(frame.head.sets);
             reading.is_unfinished = false;
             match parsed(&body) {

@@ -49,6 +49,8 @@ pub(super) struct Judged {
     pub(super) comes: Vec<Found>,
     /// What stays as it is because somebody else was there.
     pub(super) clashes: Vec<Found>,
+    /// What stayed so, and was merged with what somebody else made of it.
+    pub(super) merged: Vec<Found>,
     pub(super) left_out: Vec<(Spot, LeftOut)>,
     pub(super) trees: Vec<Spot>,
     /// Places of new files that are harmless by what is in them, though their names are not.

@@ -33,11 +33,12 @@ use super::difference::{Below, Clash, Comes, Difference, Found, LeftOut, Spot};
 use super::generated::Generated;
 use super::judge::{self, Judged, repository_of};
 use super::keeping::Kept;
+use super::meanwhile::Meanwhile;
 use super::moves::MovedFolder;
 use super::read::{Reader, Unread};
 use super::trees::PlannedTree;
 use super::{Layers, told};
-use crate::state::journal::By;
+use crate::state::journal::{By, Mark};
 
 /// How often a transaction is tried again when somebody was faster.
 const MOST_ROUNDS: usize = 8;
@@ -97,6 +98,8 @@ impl OpenRoot {
 /// What is needed to settle a ground.
 pub(super) struct Settling<'a> {
     pub(super) layers: &'a Layers,
+    /// How far the journal went before the command.
+    pub(super) mark: Mark,
     pub(super) roots: Vec<OpenRoot>,
     pub(super) keeps: Keeps,
     pub(super) errand: Errand,
@@ -118,7 +121,14 @@ impl Settling<'_> {
         let mut rounds = 0;
         let moves = self.take_moves(&mut judged).map_err(|error| told::unread(Path::new("a moved folder"), error))?;
         let trees = self.planned_trees(&judged.trees)?;
+        let own = self.receipts.change_set().map(|ChangeSetId(number)| number);
+        let mut meanwhile = None;
         let done = loop {
+            meanwhile = Meanwhile::of(&self.layers.journal, self.mark, own).or(meanwhile);
+            if let Some(meanwhile) = &meanwhile {
+                self.merge_clashes(&mut judged, meanwhile);
+                self.touch(&judged);
+            }
             let coming: HashSet<&Spot> = judged.comes.iter().map(|found| &found.spot).collect();
             kept.retain(|(_, found): &(Spot, Found)| coming.contains(&found.spot));
             self.keep_aside(&mut judged, &mut kept);
@@ -141,6 +151,8 @@ impl Settling<'_> {
         }
         self.note_trees(&trees, &mut settled);
         self.note_moves(&moves, &mut settled);
+        settled.conflicts = told::conflicts(self, (&judged, &kept), meanwhile.as_ref());
+        settled.meanwhile = meanwhile.map(|meanwhile| meanwhile.sets()).unwrap_or_default();
         settled.notes.extend(told::of_judged(self, &judged, &kept));
         settled.undeclared = told::undeclared(self, &judged);
         settled.notes.extend(blank_in_git);
@@ -275,9 +287,12 @@ impl Settling<'_> {
                 Since::SameFolder => {}
                 Since::Nothing | Since::Changed => {
                     is_found = true;
-                    found.clash = Some(Clash::Changed);
-                    // What was put beside another file gets another name.
-                    if found.source.is_none() {
+                    let is_merged = |one: &Found| found.source.is_some() && one.spot == found.spot;
+                    // What was put beside another file gets another name, and what was merged is merged again.
+                    if let Some(at) = judged.merged.iter().position(is_merged) {
+                        judged.clashes.push(judged.merged.swap_remove(at));
+                    } else if found.source.is_none() {
+                        found.clash = Some(Clash::Changed);
                         judged.clashes.push(found);
                     }
                 }

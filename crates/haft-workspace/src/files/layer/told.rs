@@ -7,10 +7,12 @@ use std::path::{Path, PathBuf};
 use haft_contract::error::{Next, ToolError};
 use haft_contract::kinds::ErrorKind;
 use haft_contract::path::{Extent, Place, Target, one_line};
+use haft_contract::process::Conflict;
 
 use super::super::write;
 use super::difference::{Caps, Clash, Difference, Found, LeftOut, Spot};
 use super::judge::{Judged, repository_of};
+use super::meanwhile::Meanwhile;
 use super::settle::Settling;
 use crate::files::transaction::NotDone;
 
@@ -52,6 +54,10 @@ pub(super) fn of_judged(settling: &Settling<'_>, judged: &Judged, kept: &[(Spot,
     for (how, names) in others {
         notes.push(format!("The command's changes there were not kept, because it {how}: {}.", listed(&names)));
     }
+    let merged: Vec<String> = judged.merged.iter().map(|found| name(&found.spot)).collect();
+    if !merged.is_empty() {
+        notes.push(format!("Merged with what was changed while the command ran: {}.", listed(&merged)));
+    }
     let in_repository = |clash: &Found| repository_of(&clash.spot.path).is_some();
     if judged.clashes.iter().any(in_repository) {
         notes.push(
@@ -59,6 +65,24 @@ pub(super) fn of_judged(settling: &Settling<'_>, judged: &Judged, kept: &[(Spot,
         );
     }
     notes
+}
+
+/// Returns the files that others changed too, whose two versions are not one.
+pub(super) fn conflicts(
+    settling: &Settling<'_>,
+    (judged, kept): (&Judged, &[(Spot, Found)]),
+    meanwhile: Option<&Meanwhile>,
+) -> Vec<Conflict> {
+    // A folder that stays because of what is in it is told by that.
+    let clashes = judged.clashes.iter().filter(|clash| clash.clash != Some(Clash::Holds));
+    let conflict = |clash: &Found| {
+        let path = settling.target(&clash.spot, Extent::Entry);
+        let place = settling.roots[clash.spot.root].place_of(&clash.spot.path);
+        let aside = kept.iter().find(|(spot, _)| *spot == clash.spot).map(|(_, found)| &found.spot);
+        let kept = aside.map(|spot| settling.target(spot, Extent::Entry));
+        Conflict { path, kept, theirs: meanwhile.and_then(|meanwhile| meanwhile.last_of(&place)) }
+    };
+    clashes.map(conflict).collect()
 }
 
 /// Returns what was not kept because the tool had not said that it would change it.

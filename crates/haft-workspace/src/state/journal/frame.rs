@@ -39,6 +39,11 @@ pub(in crate::state) struct Frame {
 }
 
 impl Frame {
+    /// Returns where it begins.
+    pub(in crate::state) fn begin(&self) -> u64 {
+        self.body.start - HEAD as u64
+    }
+
     /// Returns where the next frame would begin.
     pub(in crate::state) fn end(&self) -> u64 {
         self.body.end + TAIL as u64
@@ -90,8 +95,17 @@ pub(in crate::state) fn scan(
     length: u64,
     visit: &mut dyn FnMut(Frame, Vec<u8>) -> io::Result<()>,
 ) -> io::Result<Scan> {
-    let mut scan = Scan::default();
-    let mut offset = 0;
+    scan_from(file, 0..length, visit)
+}
+
+/// The same for a part of a file that begins with a frame.
+pub(in crate::state) fn scan_from(
+    file: &File,
+    part: Range<u64>,
+    visit: &mut dyn FnMut(Frame, Vec<u8>) -> io::Result<()>,
+) -> io::Result<Scan> {
+    let Range { start: mut offset, end: length } = part;
+    let mut scan = Scan { end: offset, damaged: Vec::new() };
     while offset < length {
         if let Some((frame, body)) = frame_at(file, offset, length)? {
             if offset > scan.end {
