@@ -38,6 +38,8 @@ const GIT_BY_SIZE_AND_TIME: [(&str, &str); 5] = [
 /// What commands find around themselves, and how they are confined.
 #[derive(Clone, Debug)]
 pub struct Surroundings {
+    /// Whether the user has switched the sandbox off.
+    pub is_off: bool,
     /// The level of confinement without which no command runs unasked.
     pub required: Level,
     /// Whether commands reach the network.
@@ -70,6 +72,7 @@ pub struct Surroundings {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SandboxSection {
+    r#use: Option<SetUse>,
     required: Option<SetLevel>,
     network: Option<bool>,
     processes: Option<Processes>,
@@ -90,6 +93,14 @@ enum SetLevel {
     None,
     Partial,
     Full,
+}
+
+/// Whether there is a sandbox at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum SetUse {
+    Full,
+    None,
 }
 
 /// What becomes of secrets in files of the workspace.
@@ -215,8 +226,12 @@ impl Surroundings {
         if masks_secrets {
             environment.extend(GIT_BY_SIZE_AND_TIME.map(|(name, value)| (name.into(), value.into())));
         }
+        let is_off = section.r#use == Some(SetUse::None);
+        let required = section.required.map_or(Level::Full, Level::from);
         Self {
-            required: section.required.map_or(Level::Full, Level::from),
+            is_off,
+            // Who switches it off requires nothing of it.
+            required: if is_off { Level::None } else { required },
             network: section.network.unwrap_or(false),
             masks_secrets,
             processes: section.processes.map_or(PROCESSES, |Processes(number)| number),
@@ -339,6 +354,8 @@ mod tests {
         assert_eq!((plain.required, plain.network, plain.processes), (Level::Full, false, PROCESSES));
         let set = surroundings("required = \"partial\"\nnetwork = true\nprocesses = 400", &[("HOME", "/h")]);
         assert_eq!((set.required, set.network, set.processes), (Level::Partial, true, 400));
+        let off = surroundings("use = \"none\"", &[("HOME", "/h")]);
+        assert_eq!((plain.is_off, off.is_off, off.required), (false, true, Level::None));
         assert!(toml::from_str::<SandboxSection>("processes = 300").is_err());
         assert_eq!((plain.memory, plain.disk), (None, Some(DISK)));
         let set = surroundings("memory = 1.5\ndisk = 0", &[("HOME", "/h")]);

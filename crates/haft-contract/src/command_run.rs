@@ -108,9 +108,7 @@ impl CommandRun<'_> {
             // Nothing is given up for what is not known: the door tries again, or refuses.
             _ if confinement.untried.is_some() => Wanted::Layered,
             Level::Full => Wanted::Layered,
-            Level::Partial | Level::None => {
-                Wanted::Open(format!("the sandbox reaches only the level \"{}\" here", confinement.reached))
-            }
+            Level::Partial | Level::None => Wanted::Open(confinement.why_no_layer()),
         }
     }
 

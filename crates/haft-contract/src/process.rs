@@ -115,6 +115,7 @@ impl Processes for NoProcesses {
             missing: Vec::new(),
             untried: None,
             network: false,
+            is_off: false,
             supervised: false,
         }
     }
@@ -147,6 +148,18 @@ pub struct Confinement {
     pub network: bool,
     /// Whether commands in the full sandbox reach hosts by name, each connection decided about when it is made.
     pub supervised: bool,
+    /// Whether the user has switched the sandbox off.
+    pub is_off: bool,
+}
+
+impl Confinement {
+    /// Says why commands have no layer below the full level.
+    pub fn why_no_layer(&self) -> String {
+        if self.is_off {
+            return "your settings switch the sandbox off ([sandbox] use = \"none\")".to_owned();
+        }
+        format!("the sandbox reaches only the level \"{}\" here", self.reached)
+    }
 }
 
 /// How strongly a command is confined.

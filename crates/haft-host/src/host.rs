@@ -226,6 +226,7 @@ fn supervised(sandbox: Sandbox, _: Option<Arc<HostsOfSettings>>) -> Sandbox {
 #[cfg(feature = "sandbox")]
 fn sandbox(settings: &Settings) -> Sandbox {
     let surroundings = settings.surroundings.clone();
+    let is_off = surroundings.is_off;
     let level = settings.environment.state_folder.join("sandbox-level");
     let settings = haft_sandbox::Settings {
         required: surroundings.required,
@@ -241,7 +242,8 @@ fn sandbox(settings: &Settings) -> Sandbox {
         memory: surroundings.memory.map_or_else(haft_sandbox::usual_memory, |set| Some(set).filter(|set| *set > 0)),
         disk: surroundings.disk,
     };
-    Sandbox::new(Launcher::own(), settings).remembering_in(level)
+    let sandbox = Sandbox::new(Launcher::own(), settings).remembering_in(level);
+    if is_off { sandbox.switched_off() } else { sandbox }
 }
 
 #[cfg(feature = "sandbox")]

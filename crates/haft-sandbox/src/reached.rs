@@ -16,6 +16,8 @@ use crate::wake::Wake;
 /// How long one trial may take.
 const TRIAL: Duration = Duration::from_secs(5);
 
+const SWITCHED_OFF: &str = "Your settings switch the sandbox off: [sandbox] use = \"none\".";
+
 /// What was found out so far.
 #[derive(Debug, Default)]
 pub(crate) struct Reached {
@@ -29,6 +31,11 @@ impl Reached {
     /// Nothing can be tried, for this reason.
     pub(crate) fn nothing(why: String) -> Self {
         Self { level: None, missing: vec![why.clone()], untried: Some(why) }
+    }
+
+    /// The user wants no sandbox.
+    pub(crate) fn switched_off() -> Self {
+        Self { level: Some(Level::None), missing: vec![SWITCHED_OFF.to_owned()], untried: None }
     }
 
     /// The full level was reached before, and this was said of it.
@@ -77,6 +84,7 @@ impl Reached {
             missing,
             untried,
             network: false,
+            is_off: false,
             supervised: false,
         }
     }

@@ -47,6 +47,8 @@ pub struct Sandbox {
     launchers: Arc<Launchers>,
     settings: Settings,
     strongest: Level,
+    /// Whether the settings switch it off.
+    is_off: bool,
     network: Option<Arc<dyn SessionNetwork>>,
     remembered: Option<Remembered>,
     known: Mutex<Option<Confinement>>,
@@ -66,6 +68,7 @@ impl Sandbox {
             launchers: Arc::new(Launchers::new(launcher)),
             settings,
             strongest: Level::Full,
+            is_off: false,
             network: None,
             remembered: None,
             known: Mutex::default(),
@@ -94,6 +97,12 @@ impl Sandbox {
     pub fn at_most(mut self, strongest: Level) -> Self {
         self.strongest = strongest;
         self
+    }
+
+    /// Confines nothing, because the user's settings say so.
+    pub fn switched_off(mut self) -> Self {
+        self.is_off = true;
+        self.at_most(Level::None)
     }
 
     /// Prepares what is to be run; `permit` has admitted it.
@@ -133,7 +142,7 @@ impl Sandbox {
         refusal::of_words(command)?;
         let level = self.level(permit)?;
         if level != Level::Full && ground.roots().iter().any(|root| root.layer.is_some()) {
-            return Err(NotRun::NoLayer(format!("the sandbox reaches only the level \"{level}\" here")));
+            return Err(NotRun::NoLayer(self.confinement().why_no_layer()));
         }
         let whose = self.whose_home(permit, command, ground);
         let mut environment = environment::with(&self.settings.environment, &command.environment)?;
@@ -258,6 +267,9 @@ impl Sandbox {
         if self.launchers.launcher.program().is_none() {
             return Reached::nothing(refusal::no_launcher().what.clone());
         }
+        if self.is_off {
+            return Reached::switched_off();
+        }
         let mut reached = Reached::default();
         if self.strongest >= Level::Full {
             let remembered = self.remembered.as_ref().zip(self.launchers.launcher.program());
@@ -351,7 +363,9 @@ impl Processes for Sandbox {
         let reached = self.reached();
         let network = self.settings.network == Network::On;
         let supervised = self.network.is_some();
-        let confinement = Confinement { network, supervised, ..reached.into_confinement(self.settings.required) };
+        let is_off = self.is_off;
+        let confinement =
+            Confinement { network, supervised, is_off, ..reached.into_confinement(self.settings.required) };
         // What failed for want of memory or descriptors is asked again the next time.
         if confinement.untried.is_none() {
             *known = Some(confinement.clone());

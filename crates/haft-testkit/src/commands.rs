@@ -56,6 +56,7 @@ impl Default for ScriptedCommand {
                 missing: Vec::new(),
                 untried: None,
                 network: false,
+                is_off: false,
                 supervised: false,
             },
             connects: Vec::new(),

@@ -339,3 +339,20 @@ fn a_granted_name_carries_no_other_name_and_no_other_kind_of_look_up() {
         session.end();
     });
 }
+
+#[test]
+fn a_sandbox_that_is_switched_off_confines_nothing_and_every_result_says_so() {
+    let ground = Ground::own();
+    let folder = ground.place.root().join("config/haft");
+    std::fs::create_dir_all(&folder).expect("there is room");
+    std::fs::write(folder.join("config.toml"), "[sandbox]\nuse = \"none\"\n").expect("there is room");
+    let outside = ground.place.root().join("outside");
+    ground.lay_out(&format!("echo 'touch {}' > script.sh", outside.display()));
+    for round in 0..2 {
+        let output = ground.haft(&["--yes=all", "--json", "call", "bash", "command=sh script.sh"]);
+        let record: Value = serde_json::from_slice(&output.stdout).expect("a record");
+        assert_eq!((&record["sandbox"], &record["did"]), (&json!("none"), &json!("unknown")), "{round}: {record:#}");
+        assert!(text(&record).contains("your settings switch the sandbox off"), "{round}: {record:#}");
+    }
+    assert!(outside.exists());
+}
