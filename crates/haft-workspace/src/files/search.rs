@@ -1,9 +1,9 @@
 //! Searches the content of files: one walk, several searchers, one order.
 //!
 //! Searchers take turns in asking the walk for the next few files, so the files they hold are always the first ones that
-//! are left. They search the first thousand files in any case, so that most totals are exact. Behind those they stop
-//! asking once enough matches are found, and finish what they hold: the answer is the first matches in the order of
-//! paths, and the same lower bound of the total, whichever thread found them and however early the search ended.
+//! are left. They search the first thousand files, and all that they reach within a second, in any case, so that most
+//! totals are exact. Behind those they stop asking once enough matches are found, and finish what they hold: the answer is
+//! the first matches in the order of paths, whichever thread found them, and a lower bound of the total.
 //!
 //! Not here: what is matched (`pattern`), how one file is read (`file`) and decoded (`searchers`).
 
@@ -18,6 +18,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use haft_contract::door::FileKind;
 use haft_contract::error::ToolError;
@@ -42,6 +43,8 @@ use super::{list, missing};
 const BATCH: usize = 32;
 /// How many batches are searched even when enough was found.
 const COUNTED_BATCHES: u64 = 32;
+/// For how long batches are searched even when enough was found.
+const COUNTING: Duration = Duration::from_secs(1);
 /// Most threads that search.
 const MOST_THREADS: usize = 8;
 
@@ -67,7 +70,7 @@ pub(super) fn search(
         request,
         include,
         watch,
-        turn: Mutex::new(Turn { walk, batches: 0, is_counted: false }),
+        turn: Mutex::new(Turn { walk, batches: 0, counts_until: Instant::now() + COUNTING, is_counted: false }),
         gathered: Mutex::new(Gathered::default()),
     };
     hunt.all(searcher)
@@ -91,7 +94,7 @@ fn search_file(
         Answer::Special => return Err(super::facts::special(&target.to_string())),
         answer => haul.note(answer, || target.to_string(), (watch, request)),
     }
-    gathered.take(0, haul);
+    gathered.take((0, true), haul);
     stopped(watch)?;
     Ok(gathered.into_searched(request, (watch, true)))
 }
@@ -141,6 +144,7 @@ struct Hunt<'a> {
 struct Turn<'a> {
     walk: Walk<'a>,
     batches: u64,
+    counts_until: Instant,
     /// Whether the batches that are searched in any case are all there are.
     is_counted: bool,
 }
@@ -149,6 +153,8 @@ struct Turn<'a> {
 #[derive(Default)]
 struct Batch {
     number: u64,
+    /// Whether its matches count even when enough was found.
+    is_counted: bool,
     files: Vec<BatchFile>,
     paths: Vec<u8>,
 }
@@ -186,8 +192,7 @@ impl Hunt<'_> {
         while !batch.files.is_empty() || self.next_batch(&mut batch) {
             let mut haul = Haul::default();
             for file in &batch.files {
-                let is_counted = batch.number < COUNTED_BATCHES;
-                if self.watch.stop.is_cancelled() || (!is_counted && haul.has_enough(self.request)) {
+                if self.watch.stop.is_cancelled() || (!batch.is_counted && haul.has_enough(self.request)) {
                     break;
                 }
                 let path = || String::from_utf8_lossy(&batch.paths[file.path.clone()]).into_owned();
@@ -200,7 +205,7 @@ impl Hunt<'_> {
                 haul.note(answer, path, (self.watch, self.request));
             }
             let mut gathered = lock(&self.gathered);
-            gathered.take(batch.number, haul);
+            gathered.take((batch.number, batch.is_counted), haul);
             gathered.forget_beyond(self.request.skip.saturating_add(self.request.most));
             drop(gathered);
             batch.files.clear();
@@ -212,10 +217,11 @@ impl Hunt<'_> {
         batch.files.clear();
         batch.paths.clear();
         let mut turn = lock(&self.turn);
-        if turn.batches >= COUNTED_BATCHES && self.watch.has_enough(self.request) {
+        let is_counted = turn.batches < COUNTED_BATCHES || Instant::now() < turn.counts_until;
+        if !is_counted && self.watch.has_enough(self.request) {
             return false;
         }
-        let is_counted = turn.batches < COUNTED_BATCHES;
+        batch.is_counted = is_counted;
         let Turn { walk, is_counted: is_all_counted, .. } = &mut *turn;
         while batch.files.len() < BATCH {
             let Some(met) = walk.advance() else {
@@ -298,8 +304,8 @@ struct Gathered {
 }
 
 impl Gathered {
-    fn take(&mut self, batch: u64, haul: Haul) {
-        if batch < COUNTED_BATCHES {
+    fn take(&mut self, (batch, is_counted): (u64, bool), haul: Haul) {
+        if is_counted {
             self.counted.0 += haul.matches();
             self.counted.1 += haul.found.len() as u64;
         }
