@@ -223,7 +223,7 @@ fn over(
     if mode == WriteMode::OverwriteIfRead {
         match known(cx, target, now)? {
             Known::AsItIs => {}
-            Known::AsItWas(read) => return Err(changed_since(target, (&read, &now.bytes), IN_ITS_PLACE)),
+            Known::AsItWas(read) => return Err(changed_since(cx, target, (&read, &now.bytes), IN_ITS_PLACE)),
             Known::Not if !is_readable(&now.bytes) => return Err(unreadable(target, now).into()),
             Known::Not => {
                 return Err(not_read(target, cx.origin(), "").into());

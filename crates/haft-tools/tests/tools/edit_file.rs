@@ -207,13 +207,39 @@ async fn what_the_error_of_a_stale_edit_shows_counts_as_read() {
     let whole = json!({ "path": "a.txt", "content": "mine\n" });
     assert_eq!(scene.call("write_file", whole.clone()).await.error.expect("it is stale").kind.code(), "stale");
     assert!(scene.call("write_file", whole).await.error.is_none());
-    // Too long to be shown whole, it is not known.
+    // Too long to be shown whole, it is not known as a whole.
     let long: String = (0..200).map(|line| format!("{line}\n")).collect();
     let scene = scene.file("a.txt", long.as_str());
     for _ in 0..2 {
         let result = scene.call("write_file", json!({ "path": "a.txt", "content": "other\n" })).await;
         assert_eq!(result.error.expect("it is stale").kind.code(), "stale");
     }
+}
+
+#[tokio::test]
+async fn of_a_diff_that_is_too_long_the_shown_lines_count_as_read() {
+    let before: String = (0..60).map(|line| format!("let a{line} = f(x);\n")).collect();
+    let now = before.replace("f(x)", "f(\n    x,\n)");
+    let scene = read(scene().file("a.rs", before.as_str()), "a.rs").await.file("a.rs", now.as_str());
+    let first = scene.call("edit_file", edit("a.rs", "let a2 = f(x);", "let b = f(x);")).await;
+    assert!(first.text().contains("more lines]"), "it shows a part: {}", told(&first));
+    // All deleted lines come first: none of the new ones is shown, so they are not known.
+    let unseen = scene.call("edit_file", edit("a.rs", "let a0 = f(", "let b = f(")).await;
+    assert_eq!(unseen.error.map(|error| error.kind.code()), Some("stale"));
+}
+
+#[tokio::test]
+async fn a_line_that_the_diff_of_a_stale_edit_shows_can_be_edited() {
+    let (before, now) = ("m => M { path: p() },\n", "m => M {\n    path: p(),\n},\n");
+    let rest: String = (0..60).map(|line| format!("{line}\n")).collect();
+    let changed: String = rest.lines().map(|line| format!("{line};\n")).collect();
+    let scene = read(scene().file("a.rs", format!("{before}1\n2\n3\n4\n5\n6\n7\n{rest}")), "a.rs").await;
+    let scene = scene.file("a.rs", format!("{now}1\n2\n3\n4\n5\n6\n7\n{changed}"));
+    let stale = scene.call("edit_file", edit("a.rs", "m => M { path: p() },", "n => M { path: p() },")).await;
+    assert!(stale.text().contains("+ m => M {\n") && stale.text().contains("more lines]"), "{}", told(&stale));
+    let edited = scene.call("edit_file", edit("a.rs", "m => M {", "n => M {")).await;
+    assert!(edited.error.is_none(), "{}", told(&edited));
+    assert!(scene.read("a.rs").starts_with("n => M {\n    path: p(),\n},\n"));
 }
 
 #[tokio::test]
