@@ -36,6 +36,11 @@ use line_part::{LinePart, part_of};
 pub trait Seen: Send + Sync {
     /// Returns the version of the file that was read in this session.
     fn when_read(&self, target: &Target) -> Option<ReadVersion>;
+
+    /// Returns whether the session has read or written this content of the file, now or earlier.
+    fn has_seen(&self, _target: &Target, _content: &[u8]) -> bool {
+        false
+    }
 }
 
 /// Takes pieces of output while a call runs.

@@ -215,3 +215,23 @@ async fn other_words_for_the_actions_are_understood() {
     scene.call("undo", json!({ "action": "revert" })).await;
     scene.assert_untouched();
 }
+
+#[tokio::test]
+async fn a_version_that_an_own_undo_brings_back_counts_as_read() {
+    let scene = scene();
+    let whole = |content: &str| json!({ "path": "a.txt", "content": content });
+    scene.call("read_file", json!({ "path": "a.txt" })).await;
+    scene.call("write_file", whole("second\n")).await;
+    scene.call("write_file", whole("third\n")).await;
+    scene.call("undo", json!({ "action": "take_back" })).await;
+    let after_undo = scene.call("write_file", whole("fourth\n")).await;
+    assert!(after_undo.error.is_none(), "the second version is its own: {}", told(&after_undo));
+    scene.call("undo", json!({ "action": "take_back" })).await;
+    scene.call("undo", json!({ "action": "redo" })).await;
+    let after_redo = scene.call("write_file", whole("fifth\n")).await;
+    assert!(after_redo.error.is_none(), "{}", told(&after_redo));
+    // What another one brings back is news.
+    let scene = scene.file("a.txt", "second\n");
+    let by_others = scene.call("write_file", whole("sixth\n")).await;
+    assert_eq!(by_others.error.map(|error| error.kind.code()), Some("stale"));
+}
