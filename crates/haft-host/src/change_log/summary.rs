@@ -91,7 +91,8 @@ mod tests {
     use super::*;
     use haft_contract::change_summary::ChangedPath;
     use haft_contract::effect::Change;
-    use haft_workspace::history::{Kind, Undone};
+    use haft_contract::history::Undone;
+    use haft_workspace::history::Kind;
 
     fn set(files: &[&str]) -> ChangeSet {
         let files = files.iter().map(|words| {
