@@ -340,7 +340,7 @@ async fn an_edit_of_a_secret_file_tells_nothing_before_somebody_said_yes() {
     let arguments = RawArguments::from(edit(".env", "PASSWORT=x", "y"));
     let result = scene.send(ToolCall::new("edit_file", arguments).by(Origin::Person)).await;
     snapshot!(told(&result), @r#"
-    refused at authorize (needs_approval): The rule "secret files" asks first, and there is no one to ask. It would read .env, which is a secret by its name.
+    refused at authorize (needs_approval): The rule "secret files" asks first, and there is no one to ask. It would read .env, whose name marks it as a secret.
     next: do without it, or ask the user, who can answer at a terminal
     did: nothing
     "#);
