@@ -67,9 +67,14 @@ impl Tool for Jobs {
         ("job", &["name", "id", "number", "job_id", "task_id", "bash_id", "shell_id", "process_id"]),
         ("line", &["pattern", "text"]),
     ];
-    const SHAPES: &'static [Shape] =
-        &[Shape::new("action", Meaning::Words("action", ACTIONS)), Shape::new("job", Meaning::Code(number))];
+    const SHAPES: &'static [Shape] = &[
+        Shape::new("action", Meaning::Words("action", ACTIONS)),
+        Shape::new("job", Meaning::Code(number)),
+        Shape::new("filter", Meaning::Without("all new lines are shown")),
+    ];
     const TIMES: &'static [(&'static str, &'static str)] = &[("timeout", "timeout_ms")];
+    const OTHER_NAMES: &'static [&'static str] =
+        &["kill_shell action:=stop", "kill_bash action:=stop", "bash_output action:=output"];
     type Args = Args;
     type Draft = ();
 
