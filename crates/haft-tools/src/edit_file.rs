@@ -2,6 +2,7 @@
 
 mod other_shapes;
 mod patch;
+pub(crate) mod sections;
 
 use std::borrow::Cow;
 use std::ops::Range;

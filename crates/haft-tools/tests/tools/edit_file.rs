@@ -473,7 +473,6 @@ async fn one_edit_beside_the_path_is_made_and_told() {
             r#"$.replace_all: true → {"count":"all"}"#,
             r#"$.old_string: read as "edits[0].old_text""#,
             r#"$.new_string: read as "edits[0].new_text""#,
-            r#"$.count: read as "edits[0].count""#,
         ]
     );
 }
@@ -521,4 +520,46 @@ async fn the_same_call_failed_in_the_same_way_only_when_the_reason_is_the_same()
     assert!(!third.text().contains(again), "{}", third.text());
     let lines: Vec<String> = third.text().lines().map(str::to_owned).collect();
     assert!(lines.contains(&"[note: This tool has now failed 3 times in a row.]".to_owned()), "{lines:#?}");
+}
+
+#[tokio::test]
+async fn a_patch_that_adds_and_changes_files_is_told_as_the_calls_that_do_it() {
+    let scene = scene().file("a.txt", "one\n");
+    let (added, changed) = ("*** Add File: b.txt\n+x\n", "*** Update File: a.txt\n-one\n+two\n");
+    let patch =
+        |sections: [&str; 2]| json!({ "input": format!("*** Begin Patch\n{}*** End Patch", sections.concat()) });
+    let told = scene.told("apply_patch", patch([added, changed])).await;
+    snapshot!(told.clone(), @r#"
+    failed at prepare (bad_arguments): One call cannot both add files and change or remove others. Nothing was changed.
+    next: make these calls: write_file({"path": "b.txt", "content": …}); apply_patch with only the "*** Update File" sections (a.txt)
+    did: nothing
+    "#);
+    scene.session().begin_turn();
+    assert_eq!(scene.told("apply_patch", patch([changed, added])).await, told);
+    scene.assert_untouched();
+}
+
+#[tokio::test]
+async fn one_repair_is_one_line_and_what_changes_nothing_is_none() {
+    let lines = |text: &str| -> Vec<String> {
+        text.lines().filter(|line| line.starts_with("[repaired ")).map(str::to_owned).collect()
+    };
+    let scene = read(scene().file("a.txt", "one\ntwo\n").file("b.txt", "one\n"), "a.txt").await;
+    let edit = json!({ "path": "a.txt", "old_text": "one", "new_text": "1", "replace_all": false });
+    assert_eq!(
+        lines(&scene.call("edit_file", edit).await.text()),
+        [
+            "[repaired $.replace_all: false → {\"count\":\"unique\"}]",
+            "[repaired $.old_text: read as \"edits[0].old_text\"]",
+            "[repaired $.new_text: read as \"edits[0].new_text\"]"
+        ]
+    );
+    let found = scene.call("grep", json!({ "pattern": "1", "glob": "*.txt", "-n": true })).await;
+    assert_eq!(lines(&found.text()), ["[repaired $.glob: read as \"include\"]"]);
+    assert!(found.repairs.iter().any(|repair| repair.contains("left out, it changes nothing")), "the record has it");
+    let hunk =
+        |path: &str, old: &str| format!("*** Update File: {path}\n-{old}\n+a line that is long enough to be cut\n");
+    let patch = format!("*** Begin Patch\n{}{}*** End Patch", hunk("a.txt", "1"), hunk("b.txt", "one"));
+    let patched = scene.call("edit_file", json!({ "patch": patch })).await;
+    assert_eq!(lines(&patched.text()), ["[repaired $.patch: the patch read as edits of 2 files]"]);
 }
