@@ -93,7 +93,7 @@ fn in_short(written: &Value, set: &Map<String, Value>) -> Option<String> {
         let is_command = set.get("command").is_some_and(Value::is_string);
         return is_command.then(|| "the list of words read as one command".to_owned());
     }
-    if !["*** Begin Patch", "--- ", "diff --git "].iter().any(|begin| begins(&begin)) {
+    if !["*** Begin Patch", "--- ", "diff --git "].iter().any(begins) {
         return None;
     }
     let path = set.get("path").and_then(Value::as_str).map(one_line);
