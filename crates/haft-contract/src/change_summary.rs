@@ -95,9 +95,20 @@ pub struct SummaryEntry {
     pub kind: EntryKind,
     /// Its path, in one line; of a folder that stands for what is in it with a slash at the end.
     pub name: String,
-    /// How many files it stands for, where it is a folder.
-    pub files: Option<u64>,
+    /// The files that it stands for, where it is a folder.
+    pub inside: Option<Inside>,
     is_generated: bool,
+}
+
+/// What happened to the files in a folder that stands for them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inside {
+    /// The same as to the folder, with so many of them.
+    Whole(u64),
+    /// So many are new or gone, in a folder that was there and stays.
+    Some(u64),
+    /// Various things.
+    Mixed(KindCounts),
 }
 
 /// What was done to files.
@@ -107,8 +118,8 @@ pub struct ChangeSummary {
     pub counts: KindCounts,
     /// The entries that matter most first.
     pub entries: Vec<SummaryEntry>,
-    /// How many files inside `.git` were changed beside them.
-    pub in_git: usize,
+    /// The files inside `.git` that were changed beside them; a repository that is gone is an entry.
+    pub in_git: KindCounts,
 }
 
 impl KindCounts {
@@ -124,6 +135,46 @@ impl KindCounts {
             EntryKind::Replaced => self.replaced += 1,
             EntryKind::Changed | EntryKind::Moved => self.changed += 1,
             EntryKind::Created => self.created += 1,
+        }
+    }
+
+    fn of_tree([created, changed, removed]: [u64; 3]) -> Self {
+        Self { created, changed, removed, replaced: 0 }
+    }
+
+    /// Returns these and those together.
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            removed: self.removed + other.removed,
+            replaced: self.replaced + other.replaced,
+            changed: self.changed + other.changed,
+            created: self.created + other.created,
+        }
+    }
+
+    /// Returns how many there are of all kinds.
+    pub fn total(self) -> u64 {
+        self.removed + self.replaced + self.changed + self.created
+    }
+
+    /// Returns the one kind that occurs; changed where several do.
+    fn kind(self) -> EntryKind {
+        match (self.removed, self.replaced, self.changed, self.created) {
+            (_, 0, 0, 0) => EntryKind::Removed,
+            (0, 0, 0, _) => EntryKind::Created,
+            _ => EntryKind::Changed,
+        }
+    }
+
+    /// Returns what is told of a folder and the files in it, to which this was done.
+    fn told_of(self, folder: EntryKind) -> (EntryKind, Option<Inside>) {
+        match (self.total(), self.kind(), folder) {
+            (0, ..) => (folder, None),
+            (all, _, EntryKind::Removed | EntryKind::Replaced | EntryKind::Moved) => (folder, Some(Inside::Whole(all))),
+            (all, EntryKind::Changed, _) if all == self.changed => (EntryKind::Changed, Some(Inside::Whole(all))),
+            (_, EntryKind::Changed, _) => (EntryKind::Changed, Some(Inside::Mixed(self))),
+            (all, kind, _) if kind == folder => (kind, Some(Inside::Whole(all))),
+            (all, kind, _) => (kind, Some(Inside::Some(all))),
         }
     }
 
@@ -159,6 +210,7 @@ impl ChangeSummary {
         }
         others.sort_by(|one, other| Path::new(&one.path).cmp(Path::new(&other.path)));
         summary.add_sources(&others);
+        summary.join_removed_git();
         summary.entries.sort_by(|one, other| one.rank().cmp(&other.rank()));
         summary
     }
@@ -175,8 +227,8 @@ impl ChangeSummary {
         if more > 0 {
             groups.push(format!("and {} more", Grouped(more as u64)));
         }
-        if self.in_git > 0 {
-            groups.push(format!(".git ({})", Grouped(self.in_git as u64).of("file")));
+        if let (kind, Some(inside)) = self.in_git.told_of(EntryKind::Changed) {
+            groups.push(format!("{} {}", kind.word(), inside.in_words(".git/")));
         }
         let named = groups.join("; ");
         if more > 0 { format!("{}: {named}", self.counts.in_words()) } else { named }
@@ -185,13 +237,23 @@ impl ChangeSummary {
     /// Files of git are counted; a repository that is gone is named.
     fn add_git(&mut self, path: &ChangedPath) {
         if !path.is_folder {
-            self.in_git += 1;
+            self.in_git.add(path);
         }
         if let (EntryKind::Removed, Some(folder)) = (kind(path), path.path.strip_suffix("/HEAD"))
             && folder.ends_with(".git")
         {
             let name = format!("{}/", one_line(folder));
-            self.entries.push(SummaryEntry { kind: EntryKind::Removed, name, files: None, is_generated: false });
+            self.entries.push(SummaryEntry { kind: EntryKind::Removed, name, inside: None, is_generated: false });
+        }
+    }
+
+    /// Where one repository is gone and nothing else of git was changed, its files are told with it.
+    fn join_removed_git(&mut self) {
+        let mut gone = self.entries.iter_mut().filter(|entry| entry.name.ends_with(".git/"));
+        if let (Some(entry), None) = (gone.next(), gone.next())
+            && self.in_git.kind() == EntryKind::Removed
+        {
+            entry.inside = Some(Inside::Whole(std::mem::take(&mut self.in_git).total()));
         }
     }
 
@@ -207,16 +269,21 @@ impl ChangeSummary {
                     Change::Replace => false,
                 };
             index += 1 + if is_whole { inside } else { 0 };
-            let counted = path.inside.map(|counts| counts.iter().sum()).or((is_whole).then_some(inside as u64));
-            if counted.is_none() && path.is_folder && inside > 0 {
+            let counts = path.inside.map(KindCounts::of_tree);
+            if counts.is_none() && !is_whole && path.is_folder && inside > 0 {
                 continue;
             }
-            let slash = if counted.is_some() { "/" } else { "" };
+            let slash = if counts.is_some() || is_whole { "/" } else { "" };
             let from = path.from.as_ref().map(|from| format!("{} to ", one_line(from))).unwrap_or_default();
+            let of_path = kind(path);
+            let (kind, inside) = match counts {
+                Some(counts) => counts.told_of(of_path),
+                None => (of_path, (is_whole && inside > 0).then_some(Inside::Whole(inside as u64))),
+            };
             self.entries.push(SummaryEntry {
-                kind: kind(path),
+                kind,
                 name: format!("{from}{}{slash}", one_line(&path.path)),
-                files: counted.filter(|count| *count > 0),
+                inside,
                 is_generated: GENERATED_ENDS.iter().any(|end| path.path.ends_with(end)),
             });
         }
@@ -230,9 +297,16 @@ impl SummaryEntry {
     }
 
     fn in_words(&self) -> String {
-        match self.files {
-            Some(files) => format!("{} ({})", self.name, Grouped(files).of("file")),
-            None => self.name.clone(),
+        self.inside.map_or_else(|| self.name.clone(), |inside| inside.in_words(&self.name))
+    }
+}
+
+impl Inside {
+    fn in_words(self, name: &str) -> String {
+        match self {
+            Self::Whole(files) => format!("{name} ({})", Grouped(files).of("file")),
+            Self::Some(files) => format!("{} in {name}", Grouped(files).of("file")),
+            Self::Mixed(counts) => format!("{name} ({})", counts.in_words()),
         }
     }
 }
@@ -299,16 +373,16 @@ fn generated_tree(path: &ChangedPath) -> Option<(String, bool)> {
 
 /// Makes one entry of a generated tree.
 fn tree_entry(name: &str, is_scattered: bool, paths: &[&ChangedPath]) -> SummaryEntry {
-    let all_are = |change: Change| paths.iter().all(|path| path.change == change);
-    let has_root = |path: &&&ChangedPath| path.path.ends_with(name) && (path.is_folder || path.inside.is_some());
-    let kind = match paths.iter().find(has_root) {
-        Some(root) if !is_scattered => kind(root),
-        _ if all_are(Change::Remove) => EntryKind::Removed,
-        _ if all_are(Change::Create) => EntryKind::Created,
+    let is_root = |path: &&&ChangedPath| path.path.ends_with(name) && (path.is_folder || path.inside.is_some());
+    let mut counts = KindCounts::default();
+    paths.iter().filter(|path| !path.is_folder || path.inside.is_some()).for_each(|path| counts.add(path));
+    let mut roots = paths.iter().filter(is_root).map(|root| kind(root));
+    // Several folders of one name are one thing only where the same was done to all of them.
+    let of_root = match roots.next() {
+        Some(first) if roots.all(|root| root == first) => first,
         _ => EntryKind::Changed,
     };
-    let of = |path: &&ChangedPath| path.inside.map_or(u64::from(!path.is_folder), |counts| counts.iter().sum());
-    let files: u64 = paths.iter().map(of).sum();
+    let (kind, inside) = counts.told_of(of_root);
     let folders: std::collections::BTreeSet<&str> =
         paths.iter().filter_map(|path| Some(&path.path[..path.path.find(name)?])).collect();
     let place =
@@ -317,7 +391,7 @@ fn tree_entry(name: &str, is_scattered: bool, paths: &[&ChangedPath]) -> Summary
         Some(folder) if is_scattered && folders.len() == 1 => format!("{}{name}/", one_line(folder)),
         _ => format!("{}/{place}", one_line(name)),
     };
-    SummaryEntry { kind, name, files: (files > 0).then_some(files), is_generated: true }
+    SummaryEntry { kind, name, inside, is_generated: true }
 }
 
 #[cfg(test)]
@@ -363,13 +437,30 @@ mod tests {
     fn a_tree_that_programs_make_is_one_entry() {
         assert_eq!(
             sentence(&["+.venv/", "+.venv/bin/python", "+.venv/lib/x.py", "+web/node_modules/a/b.js", "+a.py"]),
-            "created a.py, .venv/ (2 files), web/node_modules/ (1 file)"
+            "created a.py, .venv/ (2 files), 1 file in web/node_modules/"
         );
         assert_eq!(
             sentence(&["+a/__pycache__/x.pyc", "+b/__pycache__/y.pyc", "~b/__pycache__/z.pyc"]),
-            "changed __pycache__/ in 2 folders (3 files)"
+            "changed __pycache__/ in 2 folders (1 changed, 2 created)"
         );
         assert_eq!(sentence(&["-build", "+src/target.rs"]), "removed build; created src/target.rs");
+    }
+
+    #[test]
+    fn files_in_a_folder_are_counted_by_what_happened_to_them() {
+        let tree = |change, inside| {
+            let path = ".venv".to_owned();
+            let path =
+                ChangedPath { path, change, is_folder: true, is_replaced: false, inside: Some(inside), from: None };
+            ChangeSummary::of(&[path]).sentence(6)
+        };
+        assert_eq!(tree(Change::Create, [970, 0, 0]), "created .venv/ (970 files)");
+        assert_eq!(tree(Change::Replace, [970, 0, 0]), "created 970 files in .venv/");
+        assert_eq!(tree(Change::Replace, [0, 0, 3]), "removed 3 files in .venv/");
+        assert_eq!(tree(Change::Replace, [0, 8, 0]), "changed .venv/ (8 files)");
+        // What was removed and made again is not twice there.
+        assert_eq!(tree(Change::Replace, [250, 4, 250]), "changed .venv/ (250 removed, 4 changed, 250 created)");
+        assert_eq!(tree(Change::Remove, [0, 0, 9]), "removed .venv/ (9 files)");
     }
 
     #[test]
@@ -384,8 +475,10 @@ mod tests {
     fn files_of_git_are_counted_and_a_repository_that_is_gone_is_named() {
         assert_eq!(
             sentence(&["+.git/objects/ab/", "+.git/objects/ab/c", "~.git/index", "~a"]),
-            "changed a; .git (2 files)"
+            "changed a; changed .git/ (1 changed, 1 created)"
         );
-        assert_eq!(sentence(&["-.git/HEAD", "-.git/index"]), "removed .git/; .git (2 files)");
+        assert_eq!(sentence(&["~.git/index", "~.git/HEAD"]), "changed .git/ (2 files)");
+        assert_eq!(sentence(&["+.git/objects/ab/c"]), "created 1 file in .git/");
+        assert_eq!(sentence(&["-.git/HEAD", "-.git/index"]), "removed .git/ (2 files)");
     }
 }

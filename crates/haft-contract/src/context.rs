@@ -14,8 +14,10 @@ use bytes::Bytes;
 
 use crate::command_run::{AtOnce, CommandRun, CommitTurn, cannot_be_tried};
 use crate::door::{
-    ChangeSetId, Doors, Look, Page, PageLine, PageRequest, Permit, ReadVersion, SessionName, Spill, Spilling, Written,
+    ChangeSetId, Doors, Look, Page, PageLine, PageRequest, Permit, ReadVersion, Receipt, SessionName, Spill, Spilling,
+    Written,
 };
+use crate::effect::Effect;
 use crate::error::ToolError;
 use crate::history::{Reversal, Reversed};
 use crate::job::{Jobs, NewJob, NoJobs};
@@ -34,6 +36,11 @@ use line_part::{LinePart, part_of};
 pub trait Seen: Send + Sync {
     /// Returns the version of the file that was read in this session.
     fn when_read(&self, target: &Target) -> Option<ReadVersion>;
+
+    /// Returns whether the session has read or written this content of the file, now or earlier.
+    fn has_seen(&self, _target: &Target, _content: &[u8]) -> bool {
+        false
+    }
 }
 
 /// Takes pieces of output while a call runs.
@@ -304,6 +311,13 @@ impl<'a> RunContext<'a> {
             self.shorten(line, line_length);
         }
         page
+    }
+
+    /// Notes what the caller knows of a file because the result shows a part of it.
+    pub fn note_shown(&self, target: &Target, known: ReadVersion) -> Result<(), ToolError> {
+        self.permit.admit(&Effect::Read(target.clone()))?;
+        self.permit.receipts().note(Receipt::Read(target.clone(), known));
+        Ok(())
     }
 
     /// Looks at what is there. What a call finds while it runs is checked like what it named.

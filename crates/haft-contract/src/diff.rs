@@ -120,7 +120,38 @@ impl Diff {
     pub fn is_shown_whole(&self, most_lines: usize) -> bool {
         let mut lines = self.hunks.iter().flat_map(|hunk| &hunk.lines);
         let count = self.hunks.iter().map(|hunk| hunk.lines.len()).sum::<usize>();
-        count <= most_lines && lines.all(|line| line.text().chars().nth(LINE_SHOWN).is_none())
+        count <= most_lines && !lines.any(DiffLine::is_cut)
+    }
+
+    /// Returns what is known of the new text to a reader who knows the old one and sees [`Diff::render`] with this
+    /// limit: the old text and every new line that is shown in full. Old lines stay where the lines that replace them
+    /// are not all shown. The diff must be that [`Diff::between`] the two texts.
+    pub fn known_from(&self, before: &str, after: &str, most_lines: usize) -> String {
+        let line_break = LineBreak::of(&[before.as_bytes(), after.as_bytes()]);
+        let (old, new) = (lines(line_break, before), lines(line_break, after));
+        let (mut known, mut copied, mut left) = (String::new(), 0, most_lines);
+        for hunk in &self.hunks {
+            let (mut old_at, mut new_at) = (hunk.old_line - 1, hunk.new_line - 1);
+            for part in hunk.lines.chunk_by(|one, next| one.is_equal() == next.is_equal()) {
+                let is_shown = |(at, line): (usize, &DiffLine)| at < left && !line.is_cut();
+                let shown: Vec<bool> = part.iter().enumerate().map(is_shown).collect();
+                left = left.saturating_sub(part.len());
+                if part[0].is_equal() {
+                    (old_at, new_at) = (old_at + part.len(), new_at + part.len());
+                    continue;
+                }
+                // All deleted lines precede all inserted ones.
+                let deleted = part.iter().take_while(|line| matches!(line, DiffLine::Delete(_))).count();
+                let kept = if shown.iter().all(|shown| *shown) { old_at } else { old_at + deleted };
+                known.extend(old[copied..kept].iter().copied());
+                let inserted = new[new_at..].iter().zip(&shown[deleted..]);
+                known.extend(inserted.filter(|(_, shown)| **shown).map(|(line, _)| *line));
+                (old_at, new_at) = (old_at + deleted, new_at + part.len() - deleted);
+                copied = old_at;
+            }
+        }
+        known.extend(old[copied..].iter().copied());
+        known
     }
 
     /// Returns all lines, to be changed before they are shown.
@@ -157,6 +188,16 @@ impl DiffLine {
         match self {
             DiffLine::Equal(text) | DiffLine::Delete(text) | DiffLine::Insert(text) => text,
         }
+    }
+
+    /// Tells whether both texts have it.
+    fn is_equal(&self) -> bool {
+        matches!(self, DiffLine::Equal(_))
+    }
+
+    /// Tells whether it is too long to be shown in full.
+    fn is_cut(&self) -> bool {
+        self.text().chars().nth(LINE_SHOWN).is_some()
     }
 
     /// Returns the two characters that precede it.

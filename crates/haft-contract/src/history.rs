@@ -11,6 +11,7 @@ use crate::change_summary::ChangedPath;
 use crate::door::{ChangeSetId, Permit, SessionName};
 use crate::effect::Change;
 use crate::error::ToolError;
+use crate::grouped::Grouped;
 use crate::kinds::ErrorKind;
 use crate::path::Target;
 use crate::plan::FileDiff;
@@ -65,14 +66,25 @@ pub struct Reversal {
 pub struct PastChange {
     /// Its number.
     pub change_set: ChangeSetId,
-    /// The tool that made it.
+    /// The tool that made it; of an undo or redo, what it took back.
     pub tool: String,
-    /// The command that was run, or what was done, in one line.
-    pub what: String,
+    /// The command that was run.
+    pub command: Option<String>,
     /// The paths that it changed.
     pub files: Vec<ChangedPath>,
-    /// Whether it was taken back.
-    pub is_undone: bool,
+    /// How much of it was taken back.
+    pub undone: Undone,
+}
+
+/// How much of a change set was taken back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Undone {
+    /// It holds.
+    No,
+    /// Some of its files were.
+    Partly,
+    /// All of it was.
+    Yes,
 }
 
 /// What was taken back, or would be.
@@ -80,12 +92,25 @@ pub struct PastChange {
 pub struct Reversed {
     /// The change set that was taken back.
     pub change_set: ChangeSetId,
+    /// The change sets that hold again, where it was an undo.
+    pub redoes: Vec<ChangeSetId>,
+    /// How many files of the change set stay changed because they were not asked for.
+    pub stay_changed: usize,
     /// What becomes of each path.
     pub files: Vec<ReversedFile>,
     /// What else is worth knowing, a sentence each.
     pub notes: Vec<String>,
     /// What the change set did to text files; of a preview only.
     pub did: Vec<FileDiff>,
+}
+
+/// Names the files of a change set that an undo of others leaves, and says that they stay: "its other 2 files", "stay".
+pub fn other_files(count: usize) -> Option<(String, &'static str)> {
+    match count {
+        0 => None,
+        1 => Some(("its other file".to_owned(), "stays")),
+        more => Some((format!("its other {} files", Grouped(more as u64)), "stay")),
+    }
 }
 
 /// What becomes of one path when a change is taken back.
@@ -95,7 +120,7 @@ pub struct ReversedFile {
     pub target: Target,
     /// What happens to it; nothing where it stays as it is.
     pub change: Option<Change>,
-    /// The same in words: "restored a.txt".
+    /// The same in words: "restored a.txt"; of a preview "restore a.txt".
     pub words: String,
     /// Whether it is data of version control, which belongs to the command that changed it: no plan names it.
     pub is_data: bool,

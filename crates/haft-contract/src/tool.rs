@@ -36,7 +36,8 @@ pub trait Tool: Send + Sync + 'static {
     const SHAPES: &'static [Shape] = &[];
 
     /// Other names of the tool that models call. `name key=value` counts only for calls with that argument, which is
-    /// taken out; `name key^=text` for calls in which that argument begins with the text.
+    /// taken out; `name key^=text` for calls in which that argument begins with the text. `name key:=value` gives the
+    /// call that argument where it has none.
     const OTHER_NAMES: &'static [&'static str] = &[];
 
     /// Arguments that are paths: `path`, `paths[]` for a list, `files[].path` for one in each object of a list.

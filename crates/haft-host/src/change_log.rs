@@ -7,9 +7,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use haft_contract::change_summary::{ChangeSummary, ChangedPath, Importance, KindCounts};
 use haft_contract::effect::Change;
+use haft_contract::history::Undone;
 use haft_contract::path::one_line;
 use haft_runtime::redact::Redactor;
-use haft_workspace::history::{ChangeSet, Kind, Log, Undone};
+use haft_workspace::history::{ChangeSet, Kind, Log};
 use serde_json::{Value, json};
 
 use crate::bounded_text::columns_of;

@@ -365,7 +365,7 @@ fn of_command(name: &str, sort: EffectSort, decision: Decision, instead: &str) -
     }
 }
 
-const SECRET_BY_NAME: &str = "It would {}, which is a secret by its name.";
+const SECRET_BY_NAME: &str = "It would {}, whose name marks it as a secret.";
 
 fn of_commands() -> Vec<Rule> {
     use Decision::{Allow, Ask, Deny};

@@ -37,11 +37,12 @@ pub use envelope::out_of_envelope;
 pub use example::minimal_example;
 pub use fault::Fault;
 pub(crate) use fault::{key_path, shown};
+pub(crate) use fit::is_told_already;
 pub use fit::{fit, fit_as};
 pub(crate) use literal::{Literal, read as read_literal};
 pub(crate) use not_meant::{is_empty, is_word_for_nothing, leave_out};
 pub use shapes::read_shapes;
-pub(crate) use shapes::{Advice, advice, set};
+pub(crate) use shapes::{Advice, advice, set, several_calls};
 pub use times::read_times;
 pub use words::read_words;
 

@@ -396,7 +396,11 @@ fn end_of(ran: &Ran, permit: &Permit) -> JobEnd {
     notes.extend(ran.settled.notes.iter().chain(&ran.ended.notes).cloned());
     let changes = match ran.settled.changes.is_empty() {
         true => String::new(),
-        false => ran.settled.summary().sentence(MOST_FILES),
+        false => {
+            let summary = ran.settled.summary();
+            permit.receipts().note_counts(summary.counts);
+            summary.sentence(MOST_FILES)
+        }
     };
     JobEnd { how: ran.ended.how, change_set: permit.receipts().change_set(), changes, notes }
 }

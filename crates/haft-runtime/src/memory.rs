@@ -37,6 +37,9 @@ const MOST_TOLD: usize = 1_024;
 /// Most bytes of contents remembered, so that a file that changed can be compared with what was read.
 const MOST_CONTENT: usize = 32 * 1024 * 1024;
 
+/// Most versions of one file that are remembered.
+const MOST_VERSIONS: usize = 32;
+
 /// Identifies what was called: the native tool and its canonical arguments.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct CallKey {
@@ -91,6 +94,8 @@ struct Inner {
     calls: HashMap<CallKey, Remembered>,
     order: VecDeque<CallKey>,
     read: HashMap<Target, ReadVersion>,
+    /// Fingerprints of the contents of files that were read, the oldest first: an undo may bring one of them back.
+    seen: HashMap<Target, VecDeque<u128>>,
     /// The files whose content is kept, in the order they were read, and how many bytes that is.
     contents: (VecDeque<Target>, usize),
     failures_in_a_row: HashMap<Arc<str>, usize>,
@@ -116,12 +121,16 @@ impl Memory {
     }
 
     fn key_by(&self, tool: &str, hash: impl Fn(&mut std::hash::DefaultHasher)) -> CallKey {
+        CallKey { tool: tool.into(), arguments: self.fingerprint(hash) }
+    }
+
+    fn fingerprint(&self, hash: impl Fn(&mut std::hash::DefaultHasher)) -> u128 {
         let half = |state: &RandomState| {
             let mut hasher = state.build_hasher();
             hash(&mut hasher);
             u128::from(hasher.finish())
         };
-        CallKey { tool: tool.into(), arguments: half(&self.hashers.0) << 64 | half(&self.hashers.1) }
+        half(&self.hashers.0) << 64 | half(&self.hashers.1)
     }
 
     /// Remembers how a call went, which files it read, and what it left of those that were read before.
@@ -129,7 +138,11 @@ impl Memory {
         let mut inner = self.inner();
         for receipt in receipts {
             match receipt {
-                Receipt::Read(target, version) => inner.note_read(target, version.clone()),
+                Receipt::Read(target, version) => {
+                    let content = version.bytes.as_ref().map(|bytes| self.fingerprint(|hasher| bytes.hash(hasher)));
+                    inner.note_read(target, version.clone());
+                    inner.note_seen(target, content);
+                }
                 Receipt::Changed(target, _) => {
                     if let Some(version) = inner.read.get_mut(target) {
                         version.left = stamp(target);
@@ -213,6 +226,17 @@ impl Memory {
 }
 
 impl Inner {
+    /// Remembers that a file had this content. The oldest is forgotten first.
+    fn note_seen(&mut self, target: &Target, content: Option<u128>) {
+        let Some(content) = content.filter(|_| self.read.contains_key(target)) else { return };
+        let seen = self.seen.entry(target.clone()).or_default();
+        seen.retain(|earlier| *earlier != content);
+        seen.push_back(content);
+        if seen.len() > MOST_VERSIONS {
+            seen.pop_front();
+        }
+    }
+
     /// Remembers a version that was read. The contents of the files read longest ago are forgotten first.
     fn note_read(&mut self, target: &Target, version: ReadVersion) {
         if self.read.len() >= MOST_FILES && !self.read.contains_key(target) {
@@ -244,6 +268,11 @@ impl Inner {
 impl Seen for Memory {
     fn when_read(&self, target: &Target) -> Option<ReadVersion> {
         self.inner().read.get(target).cloned()
+    }
+
+    fn has_seen(&self, target: &Target, content: &[u8]) -> bool {
+        let fingerprint = self.fingerprint(|hasher| content.hash(hasher));
+        self.inner().seen.get(target).is_some_and(|seen| seen.contains(&fingerprint))
     }
 }
 

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use bytes::Bytes;
 use haft_contract::call::Origin;
 use haft_contract::diff::Diff;
-use haft_contract::door::{FileCopy, Written};
+use haft_contract::door::{FileCopy, ReadVersion, Written};
 use haft_contract::encoding::{Unencodable, decode};
 use haft_contract::error::Operation;
 use haft_contract::guarded::is_secret;
@@ -65,10 +65,18 @@ pub(crate) enum Known {
     Not,
 }
 
-/// Why a change is not made, and the files whose every change since they were read the reason shows.
+/// Why a change is not made, and what the reason shows of the files.
 pub struct Refused {
     pub(crate) error: ToolError,
-    pub(crate) shown: Vec<Target>,
+    pub(crate) shown: Vec<Shown>,
+}
+
+/// What a reason shows of a file that changed since it was read.
+pub(crate) enum Shown {
+    /// Every change.
+    All(Target),
+    /// Some of them: what is known of the file then.
+    Some(Target, ReadVersion),
 }
 
 impl From<ToolError> for Refused {
@@ -78,12 +86,17 @@ impl From<ToolError> for Refused {
 }
 
 impl Refused {
-    /// Ends the call with the error. The caller has now seen what the error shows of its files, so they count as read.
+    /// Ends the call with the error. The caller has now seen what the error shows of its files, so that counts as read.
     pub(crate) async fn end(self, cx: &RunContext<'_>) -> ToolError {
-        for target in &self.shown {
-            let last = PageRequest { first_line: u64::MAX, lines: 1, column: 1, line_length: 1 };
+        for shown in self.shown {
             // Where it cannot be read, it stays unread.
-            let _ = cx.page(target, last).await;
+            let _ = match shown {
+                Shown::All(target) => {
+                    let last = PageRequest { first_line: u64::MAX, lines: 1, column: 1, line_length: 1 };
+                    cx.page(&target, last).await.map(drop)
+                }
+                Shown::Some(target, known) => cx.note_shown(&target, known),
+            };
         }
         self.error
     }
@@ -95,6 +108,10 @@ pub(crate) fn known(cx: &PlanContext<'_>, target: &Target, now: &FileCopy) -> Re
         return Ok(Known::AsItIs);
     }
     let Some(read) = cx.when_read(target) else { return Ok(Known::Not) };
+    // The session's own undo may bring an earlier version back. What others bring back the caller does not know of.
+    if read.left == Some(now.version.stamp) && cx.has_seen(target, &now.bytes) {
+        return Ok(Known::AsItIs);
+    }
     match read.bytes {
         // A mere touch is no change, and the same stamp is no proof.
         Some(bytes) if bytes == now.bytes => Ok(Known::AsItIs),
@@ -122,16 +139,21 @@ pub(crate) fn not_read(target: &Target, origin: Origin, otherwise: &str) -> Tool
 pub(crate) const IN_ITS_PLACE: &str = ", in the text that this call would replace";
 
 /// The error for a file that changed since it was read, with what changed. `why` says what stands in the way.
-pub(crate) fn changed_since(target: &Target, (read, now): (&[u8], &[u8]), why: &str) -> Refused {
-    let diff = match (decode(read), decode(now)) {
-        (Ok(read), Ok(now)) => Diff::between(&read.text, &now.text, CONTEXT),
-        _ => Diff::default(),
-    };
+pub(crate) fn changed_since(cx: &PlanContext<'_>, target: &Target, (read, now): (&[u8], &[u8]), why: &str) -> Refused {
+    let texts = decode(read).ok().zip(decode(now).ok());
+    let diff = texts.as_ref().map(|(read, now)| Diff::between(&read.text, &now.text, CONTEXT)).unwrap_or_default();
     let rendered = diff.render(LINES_IN_ERROR);
     let difference = if rendered.is_empty() { ".".to_owned() } else { format!(":\n{}", rendered.trim_end()) };
     let error = stale(target, &format!("{why}{difference}"));
-    let shows_all = !rendered.is_empty() && diff.is_shown_whole(LINES_IN_ERROR);
-    Refused { error, shown: if shows_all { vec![target.clone()] } else { Vec::new() } }
+    if !rendered.is_empty() && diff.is_shown_whole(LINES_IN_ERROR) {
+        return Refused { error, shown: vec![Shown::All(target.clone())] };
+    }
+    let known = texts.zip(cx.when_read(target)).and_then(|((was, is), version)| {
+        let known = diff.known_from(&was.text, &is.text, LINES_IN_ERROR);
+        let bytes = was.splice(read, &[(0..was.text.len(), &known)]).ok()?;
+        Some(Shown::Some(target.clone(), ReadVersion { bytes: Some(bytes.into()), ..version }))
+    });
+    Refused { error, shown: known.into_iter().collect() }
 }
 
 /// The error for a file that is not any more what the caller knows; `more` ends the sentence.

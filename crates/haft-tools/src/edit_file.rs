@@ -2,6 +2,7 @@
 
 mod other_shapes;
 mod patch;
+pub(crate) mod sections;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -300,7 +301,7 @@ fn edited_text(asked: &[OneEdit], target: &Target, now: &FileCopy, cx: &PlanCont
     let fitted = match (fit(&decoded.text, &edits, &path), &known) {
         (Ok(fitted), _) => fitted,
         (Err(_), Ok(Known::AsItWas(read))) if decode(read).is_ok_and(|read| fit(&read.text, &edits, &path).is_ok()) => {
-            return Err(Unplanned::Looked(changed_since(target, (read, &now.bytes), IN_ITS_PLACE)));
+            return Err(Unplanned::Looked(changed_since(cx, target, (read, &now.bytes), IN_ITS_PLACE)));
         }
         (Err(miss), _) => return Err(looked(missed(miss, target))),
     };
@@ -310,7 +311,7 @@ fn edited_text(asked: &[OneEdit], target: &Target, now: &FileCopy, cx: &PlanCont
         Ok(Known::AsItWas(read)) => {
             let is_current = are_proven(&fitted, &edits) && lines_are_current((&read, &decoded.text), &fitted, &edits);
             let elsewhere = if is_current { Ok(()) } else { is_elsewhere((&read, &now.bytes), &edits, &path) };
-            elsewhere.map_err(|why| Unplanned::Looked(changed_since(target, (&read, &now.bytes), &why)))?;
+            elsewhere.map_err(|why| Unplanned::Looked(changed_since(cx, target, (&read, &now.bytes), &why)))?;
             let is_own = cx.when_read(target).is_some_and(|read| read.left == Some(now.version.stamp));
             if !is_own && differs_elsewhere((&read, &decoded.text), &fitted) {
                 notes.push("It was changed elsewhere since it was read; that is kept.".to_owned());

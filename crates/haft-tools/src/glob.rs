@@ -10,11 +10,15 @@ use haft_contract::prelude::*;
 use haft_contract::shape::{Given, Meaning, MeantArguments, Shape};
 use serde_json::{Value, json};
 
-use crate::left_out::{SET_IGNORED, Ways, only_ignored, words};
+use crate::left_out::{LooksInto, SET_IGNORED, Ways, only_ignored, words};
 use crate::paged::Paged;
 use crate::shapes::{DESCRIPTION, EXPLANATION, FOLDER_NAMES, NOT_BELOW, RECURSIVE, only_path, texts};
 
-const WAYS: Ways = Ways { ignored: SET_IGNORED, hidden: "a pattern with the dot finds them: \".*\", \".github/**\"" };
+const WAYS: Ways = Ways {
+    ignored: SET_IGNORED,
+    hidden: "a pattern with the dot finds them: \".*\", \".github/**\"",
+    looks_into: LooksInto::Names,
+};
 
 /// Finds files by their names.
 pub struct Glob;

@@ -12,12 +12,15 @@ use haft_contract::prelude::*;
 use haft_contract::search::FoundLine;
 use haft_contract::shape::Shape;
 
-use crate::left_out::{Ways, only_ignored, words};
+use crate::left_out::{LooksInto, Ways, only_ignored, words};
 use crate::paged::Paged;
 use crate::shapes::FOLDER_NAMES;
 
-const WAYS: Ways =
-    Ways { ignored: "set \"ignored\" to true to search them", hidden: "name one as \"path\" to search it" };
+const WAYS: Ways = Ways {
+    ignored: "set \"ignored\" to true to search them",
+    hidden: "name one as \"path\" to search it",
+    looks_into: LooksInto::Contents,
+};
 
 /// Most matches that are passed over: they are kept until their order is known.
 const MOST_SKIPPED: usize = 100_000;

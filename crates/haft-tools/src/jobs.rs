@@ -67,9 +67,14 @@ impl Tool for Jobs {
         ("job", &["name", "id", "number", "job_id", "task_id", "bash_id", "shell_id", "process_id"]),
         ("line", &["pattern", "text"]),
     ];
-    const SHAPES: &'static [Shape] =
-        &[Shape::new("action", Meaning::Words("action", ACTIONS)), Shape::new("job", Meaning::Code(number))];
+    const SHAPES: &'static [Shape] = &[
+        Shape::new("action", Meaning::Words("action", ACTIONS)),
+        Shape::new("job", Meaning::Code(number)),
+        Shape::new("filter", Meaning::Without("all new lines are shown")),
+    ];
     const TIMES: &'static [(&'static str, &'static str)] = &[("timeout", "timeout_ms")];
+    const OTHER_NAMES: &'static [&'static str] =
+        &["kill_shell action:=stop", "kill_bash action:=stop", "bash_output action:=output"];
     type Args = Args;
     type Draft = ();
 
@@ -169,7 +174,7 @@ fn listed(cx: &RunContext<'_>) -> ToolOutput {
 fn state(job: &JobFacts) -> String {
     let seconds = (job.took.as_secs_f64() * 10.0).round() / 10.0;
     match &job.end {
-        None => format!("{} has run for {seconds} s", job.title()),
+        None => format!("{} is running ({seconds} s)", job.title()),
         Some(end) => format!("{} {}", job.title(), end.words(job.took)),
     }
 }
@@ -254,7 +259,7 @@ async fn wait(args: Args, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> 
 
 fn awaited(args: &Args) -> String {
     match (&args.line, args.port) {
-        (Some(line), _) => format!("no new line holds \"{}\"", one_line(line)),
+        (Some(line), _) => format!("no new line contains \"{}\"", one_line(line)),
         (None, Some(port)) => format!("no program listens on port {port}"),
         (None, None) => "the job still runs".to_owned(),
     }
@@ -267,10 +272,10 @@ async fn until_line(job: Option<&JobFacts>, line: &str, cx: &RunContext<'_>) -> 
         let now = facts_of(job.number, cx)?;
         let output = cx.jobs().output(job.number, now.read, usize::MAX);
         if output.is_some_and(|output| output.text.contains(line)) {
-            return Ok(format!("a line holds \"{}\"", one_line(line)));
+            return Ok(format!("a line contains \"{}\"", one_line(line)));
         }
         if now.end.is_some() {
-            return Ok(format!("it ended without a line that holds \"{}\"", one_line(line)));
+            return Ok(format!("it ended without a line that contains \"{}\"", one_line(line)));
         }
         cx.jobs().news(job.number, now.printed).await;
     }

@@ -4,6 +4,8 @@
 //! not looked at, by name where that is short; the three tools that walk say it in the same words, each with its own way
 //! to get at it.
 
+use std::borrow::Cow;
+
 use haft_contract::grouped::Grouped;
 use haft_contract::page_style::Arguments;
 use haft_contract::path::one_line;
@@ -21,6 +23,15 @@ pub(crate) struct Ways {
     pub(crate) ignored: &'static str,
     /// At names that begin with a dot.
     pub(crate) hidden: &'static str,
+    /// Whether it would show what is in files, so that it does not look into secret ones.
+    pub(crate) looks_into: LooksInto,
+}
+
+/// What a tool shows of what it walks over.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LooksInto {
+    Names,
+    Contents,
 }
 
 impl Ways {
@@ -39,11 +50,16 @@ pub(crate) const SET_IGNORED: &str = "set \"ignored\" to true to see them";
 /// Returns what was left out as parts of a sentence, the most surprising first; none when nothing was.
 pub(crate) fn words(left_out: &LeftOut, ways: &Ways) -> Vec<String> {
     let mut parts = Vec::new();
-    if left_out.secret.count > 0 {
-        parts.push(format!("not searched: {}; name one as \"path\" to ask for it", secrets(&left_out.secret)));
+    let secret = Some(&left_out.secret).filter(|secret| secret.count > 0).map(secrets);
+    let mut passed = Vec::new();
+    match (secret, ways.looks_into) {
+        (Some(secret), LooksInto::Contents) => {
+            parts.push(format!("not searched: {secret} (needs the user's permission)"));
+        }
+        (secret, _) => passed.extend(secret),
     }
     let beyond = Omitted { count: left_out.beyond, paths: Vec::new() };
-    let passed: Vec<String> = [
+    let others = [
         (&left_out.ignored, "ignored", ways.ignored),
         (&left_out.hidden, "hidden", ways.hidden),
         (&left_out.binary, "binary", ""),
@@ -53,10 +69,10 @@ pub(crate) fn words(left_out: &LeftOut, ways: &Ways) -> Vec<String> {
     .into_iter()
     .filter(|(omitted, ..)| omitted.count > 0)
     .map(|(omitted, what, way)| {
-        let way = if way.is_empty() { String::new() } else { format!(" ({way})") };
+        let way = if way.is_empty() { String::new() } else { format!(" ({})", number(way, omitted.count)) };
         format!("{} {what}{}{way}", Grouped(omitted.count), names(omitted))
-    })
-    .collect();
+    });
+    passed.extend(others);
     if !passed.is_empty() {
         parts.push(format!("left out: {}", passed.join(", ")));
     }
@@ -67,6 +83,14 @@ pub(crate) fn words(left_out: &LeftOut, ways: &Ways) -> Vec<String> {
         parts.push(format!("could not open {}{more}", paths.join(", ")));
     }
     parts
+}
+
+/// Returns a way in words that fit one name: the ways are written for several.
+fn number(way: &str, count: u64) -> Cow<'_, str> {
+    if count != 1 {
+        return way.into();
+    }
+    way.replace(" them", " it").replace("name one as", "name it as").into()
 }
 
 /// Returns secret files in words: `1 secret-class file: .env`.
@@ -103,7 +127,9 @@ mod tests {
 
     #[test]
     fn nothing_left_out_needs_no_words() {
-        assert!(words(&LeftOut::default(), &Ways { ignored: "a", hidden: "b" }).is_empty());
+        assert!(
+            words(&LeftOut::default(), &Ways { ignored: "a", hidden: "b", looks_into: LooksInto::Names }).is_empty()
+        );
     }
 
     #[test]
@@ -111,11 +137,25 @@ mod tests {
         let check = |ignored, hidden, expected: &str| {
             let (ignored, hidden) = (omitted(ignored), omitted(hidden));
             let left_out = LeftOut { ignored, hidden, binary: omitted(1), ..LeftOut::default() };
-            assert_eq!(words(&left_out, &Ways { ignored: "one", hidden: "other" }), [expected]);
+            let ways = Ways { ignored: "one", hidden: "other", looks_into: LooksInto::Names };
+            assert_eq!(words(&left_out, &ways), [expected]);
         };
         check(2, 4, "left out: 2 ignored: f0, f1 (one), 4 hidden (other), 1 binary: f0");
         check(0, 3, "left out: 3 hidden: f0, f1, f2 (other), 1 binary: f0");
         check(1_234, 0, "left out: 1,234 ignored (one), 1 binary: f0");
+    }
+
+    #[test]
+    fn one_name_is_it_and_a_secret_file_has_no_way() {
+        let ways = |looks_into| Ways { ignored: SET_IGNORED, hidden: "name one as \"path\"", looks_into };
+        let left_out = LeftOut { ignored: omitted(1), hidden: omitted(1), secret: omitted(1), ..LeftOut::default() };
+        assert_eq!(
+            words(&left_out, &ways(LooksInto::Names)),
+            ["left out: 1 secret-class file: f0, 1 ignored: f0 (set \"ignored\" to true to see it), \
+              1 hidden: f0 (name it as \"path\")"]
+        );
+        let secret = &words(&left_out, &ways(LooksInto::Contents))[0];
+        assert_eq!(secret, "not searched: 1 secret-class file: f0 (needs the user's permission)");
     }
 
     #[test]

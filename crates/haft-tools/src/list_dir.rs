@@ -9,10 +9,11 @@ use haft_contract::prelude::*;
 use haft_contract::shape::{Given, Meaning, MeantArguments, Shape, folder_and_glob};
 use serde_json::{Value, json};
 
-use crate::left_out::{SET_IGNORED, Ways, only_ignored, words};
+use crate::left_out::{LooksInto, SET_IGNORED, Ways, only_ignored, words};
 use crate::shapes::{DESCRIPTION, EXPLANATION, FOLDER_NAMES, only_path};
 
-const WAYS: Ways = Ways { ignored: SET_IGNORED, hidden: "set \"hidden\" to true to see them" };
+const WAYS: Ways =
+    Ways { ignored: SET_IGNORED, hidden: "set \"hidden\" to true to see them", looks_into: LooksInto::Names };
 
 /// Lists a folder.
 pub struct ListDir;

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use haft_contract::change_summary::ChangeSummary;
 use haft_contract::door::ChangeSetId;
-use haft_contract::history::{Direction, PastChange, Reversal, Reversed};
+use haft_contract::history::{Direction, PastChange, Reversal, Reversed, Undone, other_files};
 use haft_contract::path::one_line;
 use haft_contract::plan::FileDiff;
 use haft_contract::prelude::*;
@@ -42,7 +42,7 @@ pub struct Undo;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// Default "list" or "preview".
+    /// Default "list"; with "change_set" or "file", "preview".
     action: Option<Action>,
     /// Default: your newest.
     change_set: Option<u64>,
@@ -68,7 +68,7 @@ pub enum Draft {
     /// The change sets of the session.
     List(Vec<PastChange>),
     /// What taking back would do.
-    Preview(Reversed),
+    Preview(Reversal, Reversed),
     /// This is to be taken back.
     TakeBack(Reversal),
 }
@@ -106,33 +106,27 @@ impl Tool for Undo {
         if action == Action::Preview {
             // It shows what was in these files.
             let read = reversed.files.iter().filter(|file| !file.is_data).map(|file| Effect::Read(file.target.clone()));
-            return Ok((Plan::new(read.chain([change_sets])), Draft::Preview(reversed)));
+            return Ok((Plan::new(read.chain([change_sets])), Draft::Preview(request, reversed)));
         }
         let changed = reversed.files.iter().filter(|file| !file.is_data);
         let effects = changed.filter_map(|file| Some(Effect::Change(file.target.clone(), file.change?)));
         let effects = effects.chain([change_sets]);
-        let words = format!("{} {}:\n{}", planned(direction), reversed.change_set, names(&reversed));
+        let words = match direction {
+            Direction::Undo => format!("Undo {}:\n{}", subject(&request, &reversed), names(&reversed)),
+            Direction::Redo => format!("Redo {}:\n{}", redone(&reversed), names(&reversed)),
+        };
         Ok((Plan::new(effects).preview(Preview::Text(words)), Draft::TakeBack(request)))
     }
 
     async fn run(&self, _args: Args, draft: Draft, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
         Ok(match draft {
             Draft::List(past) => listed(&past),
-            Draft::Preview(reversed) => {
-                let mut text =
-                    format!("Change set {} can be undone. Afterwards:\n{}", reversed.change_set, names(&reversed));
-                if !reversed.did.is_empty() {
-                    text += "What it had changed, which undo reverts:\n";
-                }
-                reversed.did.iter().for_each(|file| push_hunks(&mut text, file));
-                text += "Nothing is undone yet: \"action\": \"take_back\" undoes it.\n";
-                ToolOutput::text(text).with_data(data(&reversed))
+            Draft::Preview(request, reversed) => {
+                ToolOutput::text(preview(&request, &reversed)).with_data(data(&reversed))
             }
             Draft::TakeBack(request) => {
                 let reversed = cx.take_back(&request).await?;
-                let (what, number) = (done(request.direction), reversed.change_set);
-                let text = format!("{what} {number}:\n{}", names(&reversed));
-                ToolOutput::text(text).with_data(data(&reversed))
+                ToolOutput::text(done(&request, &reversed)).with_data(data(&reversed))
             }
         })
     }
@@ -146,29 +140,63 @@ fn no_hunk(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {
     (whole(value) == Some(0) && (has_no_file || ["list", "preview"].contains(&action))).then(Vec::new)
 }
 
-/// What a call would do, in words.
-fn planned(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Undo => "Undo change set",
-        Direction::Redo => "Revert the undo in change set",
+/// Names what a request takes back.
+fn subject(request: &Reversal, reversed: &Reversed) -> String {
+    let number = reversed.change_set;
+    match (&request.file, request.hunk) {
+        (Some(file), Some(hunk)) => format!("hunk {hunk} of {file} in change set {number}"),
+        (None, Some(hunk)) => format!("hunk {hunk} of change set {number}"),
+        (Some(file), None) if reversed.stay_changed > 0 => format!("{file} of change set {number}"),
+        (_, None) => format!("change set {number}"),
     }
 }
 
-/// What a call did, in words.
-fn done(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Undo => "Undid change set",
-        Direction::Redo => "Reverted the undo in change set",
+/// Names the change sets that an undone undo brings back.
+fn redone(reversed: &Reversed) -> String {
+    let numbers: Vec<String> = reversed.redoes.iter().map(ToString::to_string).collect();
+    format!("change set {}", numbers.join(", "))
+}
+
+/// Says what an undo would do, and what it would take back.
+fn preview(request: &Reversal, reversed: &Reversed) -> String {
+    let mut text = format!("Undo of {} would:\n{}", subject(request, reversed), names(reversed));
+    if let Some((others, _)) = other_files(reversed.stay_changed) {
+        let _infallible = writeln!(text, "It would leave {others} changed.");
+    }
+    if !reversed.did.is_empty() {
+        let _infallible = writeln!(text, "What change set {} did:", reversed.change_set);
+    }
+    reversed.did.iter().for_each(|file| push_hunks(&mut text, file));
+    text + "Nothing is undone yet: \"action\": \"take_back\" undoes it.\n"
+}
+
+/// Says what a call did.
+fn done(request: &Reversal, reversed: &Reversed) -> String {
+    let names = names(reversed);
+    match request.direction {
+        Direction::Undo => {
+            let others = other_files(reversed.stay_changed);
+            let others = others.map(|(others, stay)| format!("; {others} {stay} changed")).unwrap_or_default();
+            format!("Undid {}{others}:\n{names}", subject(request, reversed))
+        }
+        Direction::Redo => {
+            let undo = reversed.change_set;
+            format!("Redid {}; its changes are back (the undo was change set {undo}):\n{names}", redone(reversed))
+        }
     }
 }
 
 /// Lists change sets, the newest first.
 fn listed(past: &[PastChange]) -> ToolOutput {
     let line = |change: &PastChange| {
-        let undone = if change.is_undone { " (undone)" } else { "" };
-        let what = if change.what.is_empty() { String::new() } else { format!(" {}", one_line(&change.what)) };
+        let undone = match change.undone {
+            Undone::No => "",
+            Undone::Partly => " (partly undone)",
+            Undone::Yes => " (undone)",
+        };
+        let command = change.command.as_ref().map(|command| format!("; command: {}", one_line(command)));
         let named = ChangeSummary::of(&change.files).sentence(MOST_NAMED);
-        format!("{}  {}{what}{undone}: {named}", change.change_set, change.tool)
+        format!("{}  {}{undone}: {named}{}", change.change_set, one_line(&change.tool), command.unwrap_or_default())
     };
     let mut lines: Vec<String> = past.iter().take(MOST_SETS).map(line).collect();
     match past.len() {
@@ -178,7 +206,17 @@ fn listed(past: &[PastChange]) -> ToolOutput {
     }
     let set = |change: &PastChange| {
         let files: Vec<&String> = change.files.iter().map(|file| &file.path).collect();
-        json!({ "change_set": change.change_set.0, "tool": change.tool, "what": change.what, "files": files, "undone": change.is_undone })
+        let mut set = json!({
+            "change_set": change.change_set.0,
+            "tool": change.tool,
+            "command": change.command,
+            "files": files,
+            "undone": change.undone == Undone::Yes,
+        });
+        if change.undone == Undone::Partly {
+            set["partly_undone"] = true.into();
+        }
+        set
     };
     ToolOutput::text(lines.join("\n")).with_data(json!({ "change_sets": past.iter().map(set).collect::<Vec<_>>() }))
 }
@@ -216,4 +254,31 @@ fn push_hunks(text: &mut String, file: &FileDiff) {
 fn data(reversed: &Reversed) -> Value {
     let files: Vec<&str> = reversed.files.iter().map(|file| file.words.as_str()).collect();
     json!({ "change_set": reversed.change_set.0, "files": files, "notes": reversed.notes })
+}
+
+#[cfg(test)]
+mod tests {
+    use haft_contract::change_summary::ChangedPath;
+
+    use super::*;
+
+    #[test]
+    fn a_row_names_the_tool_what_changed_and_the_command_once_each() {
+        let file = ChangedPath {
+            path: "a.txt".into(),
+            change: Change::Create,
+            is_folder: false,
+            is_replaced: false,
+            inside: None,
+            from: None,
+        };
+        let row = |tool: &str, command: Option<&str>, undone| {
+            let (tool, command, files) = (tool.to_owned(), command.map(str::to_owned), vec![file.clone()]);
+            let output = listed(&[PastChange { change_set: ChangeSetId(7), tool, command, files, undone }]);
+            output.for_model[0].text().unwrap_or_default().to_owned()
+        };
+        assert_eq!(row("write_file", None, Undone::No), "7  write_file: created a.txt");
+        assert_eq!(row("bash", Some("touch a.txt"), Undone::No), "7  bash: created a.txt; command: touch a.txt");
+        assert_eq!(row("bash", Some("x: y"), Undone::Partly), "7  bash (partly undone): created a.txt; command: x: y");
+    }
 }

@@ -19,6 +19,7 @@ use crate::change::{
     CONTEXT, IN_ITS_PLACE, Known, LARGEST, MOST_LINES, Refused, Replaces, changed_since, effects, known, locate,
     not_read, stale, told, unencodable,
 };
+use crate::edit_file::sections;
 use crate::hidden_values::{HiddenValues, unclear};
 use crate::shapes::{DESCRIPTION, ENCODING, EXPLANATION, FILE_NAMES, only_path};
 use line_ends::with_line_ends_of;
@@ -80,6 +81,8 @@ impl Tool for WriteFile {
         Shape::new("path", Meaning::Code(only_path)),
         Shape::new("input", Meaning::Code(added_file)),
         Shape::new("patch", Meaning::Code(added_file)),
+        Shape::new("input", Meaning::Several(sections::calls)),
+        Shape::new("patch", Meaning::Several(sections::calls)),
         Shape::new("input", Meaning::Instead(ONE_FILE)),
         Shape::new("patch", Meaning::Instead(ONE_FILE)),
         Shape::new("overwrite", Meaning::Words("write_mode", &[("true", "\"overwrite\""), ("false", "\"create\"")])),
@@ -223,7 +226,7 @@ fn over(
     if mode == WriteMode::OverwriteIfRead {
         match known(cx, target, now)? {
             Known::AsItIs => {}
-            Known::AsItWas(read) => return Err(changed_since(target, (&read, &now.bytes), IN_ITS_PLACE)),
+            Known::AsItWas(read) => return Err(changed_since(cx, target, (&read, &now.bytes), IN_ITS_PLACE)),
             Known::Not if !is_readable(&now.bytes) => return Err(unreadable(target, now).into()),
             Known::Not => {
                 return Err(not_read(target, cx.origin(), "").into());

@@ -24,7 +24,7 @@ mod tests;
 pub use error::HistoryError;
 pub use partial::HUNK_CONTEXT;
 pub use request::{Placement, Scope, UndoMode, UndoRequest, Which};
-pub use sets::{ChangeSet, Kind, Undone};
+pub use sets::{ChangeSet, Kind};
 
 use std::borrow::Cow;
 use std::io;
@@ -64,6 +64,10 @@ pub struct TakenBack {
     pub number: Option<u64>,
     /// The change sets that were taken back.
     pub sets: Vec<u64>,
+    /// The change sets that hold again, where an undo was taken back.
+    pub redoes: Vec<u64>,
+    /// How many files of the change sets stay changed because they were not asked for.
+    pub stay_changed: usize,
     /// What became of each path.
     pub files: Vec<(String, Became)>,
     /// What is otherwise worth knowing, a sentence each.
@@ -93,20 +97,32 @@ pub enum Became {
     ObjectsRestored(usize),
 }
 
-impl Became {
-    /// Returns what happened to the path, and a remark behind it.
-    pub fn words(self) -> (Cow<'static, str>, &'static str) {
+impl TakenBack {
+    /// Returns what happens to a path, and a remark behind it: "restored", of a plan "restore", of a redo "changed again".
+    pub fn words(&self, became: Became) -> (Cow<'static, str>, &'static str) {
+        let (is_plan, is_redo) = (self.number.is_none(), !self.redoes.is_empty());
+        let tense = |past: &'static str, plan: &'static str| if is_plan { plan } else { past };
+        let direction = |undo: (&'static str, &'static str), redo| if is_redo { redo } else { undo };
+        let again = if is_redo { " again" } else { "" };
         let objects =
-            |count: usize| if count == 1 { "1 git object".to_owned() } else { format!("{count} git objects") };
-        let (verb, remark) = match self {
-            Self::Restored | Self::Returned => ("restored", ""),
-            Self::Merged => ("merged", " (later changes are kept)"),
-            Self::Removed => ("removed", ""),
-            Self::Renamed => ("renamed back", ""),
-            Self::Unchanged => ("unchanged", " (nothing was left to undo)"),
-            Self::Kept => ("kept", " (it is not empty)"),
-            Self::ObjectsKept(count) => return (format!("kept {} in", objects(count)).into(), ""),
-            Self::ObjectsRestored(count) => return (format!("restored {} in", objects(count)).into(), ""),
+            |count: usize| if count == 1 { "1 git object in".into() } else { format!("{count} git objects in") };
+        let (verb, remark) = match became {
+            Became::Restored => direction((tense("restored", "restore"), ""), (tense("changed", "change"), again)),
+            Became::Returned => direction((tense("restored", "restore"), ""), (tense("created", "create"), again)),
+            Became::Merged => (tense("merged", "merge"), " (later changes are kept)"),
+            Became::Removed => (tense("removed", "remove"), again),
+            Became::Renamed => {
+                direction((tense("renamed back", "rename back"), ""), (tense("renamed", "rename"), again))
+            }
+            Became::Unchanged if is_plan => ("leave", " unchanged (nothing is left to do)"),
+            Became::Unchanged => {
+                direction(("unchanged", " (nothing was left to undo)"), ("unchanged", " (nothing was left to redo)"))
+            }
+            Became::Kept => (tense("kept", "keep"), " (it is not empty)"),
+            Became::ObjectsKept(count) => return (format!("{} {}", tense("kept", "keep"), objects(count)).into(), ""),
+            Became::ObjectsRestored(count) => {
+                return (format!("{} {}", tense("restored", "restore"), objects(count)).into(), "");
+            }
         };
         (verb.into(), remark)
     }
@@ -233,12 +249,14 @@ impl History {
 
     /// Takes change sets back one after the other, the newest first; all of them or none.
     fn one_by_one(&self, numbers: &[u64]) -> Result<TakenBack, HistoryError> {
-        let mut all = TakenBack { number: None, sets: Vec::new(), files: Vec::new(), notes: Vec::new() };
+        let (sets, redoes, files, notes) = Default::default();
+        let mut all = TakenBack { number: None, sets, redoes, stay_changed: 0, files, notes };
         for number in numbers {
             match self.request(&UndoRequest::all(Which::Number(*number))) {
                 Ok(taken) => {
                     all.number = taken.number;
                     all.sets.push(*number);
+                    all.redoes.extend(taken.redoes);
                     all.files.extend(taken.files);
                     all.notes.extend(taken.notes);
                 }
@@ -294,7 +312,9 @@ impl History {
             return Err(path.map_or(HistoryError::NothingLeft, HistoryError::NotConcerned));
         }
         let partly = request.placement == Placement::Beside || matches!(request.scope, Scope::Hunks(_));
-        let how = if sets.is_undo(numbers) { How::Redo } else { How::Undo };
+        let redoes = sets.redone_by(numbers);
+        let how = if redoes.is_empty() { How::Undo } else { How::Redo };
+        let stay_changed = only.map_or(0, |only| sets.files_elsewhere(numbers, only));
         // An empty list would mean everything.
         let below = only.map(|only| sets.paths_below(numbers, only)).unwrap_or_default();
         let only = only.filter(|_| below.is_empty()).into_iter().chain(below.iter().map(PathBuf::as_path));
@@ -309,7 +329,8 @@ impl History {
         let mut notes = plan.notes;
         notes.extend(of_trees);
         notes.extend(done.as_ref().and_then(Done::loss));
-        Ok(TakenBack { number: done.map(|done| done.set), sets: numbers.to_vec(), files, notes })
+        let (number, sets) = (done.map(|done| done.set), numbers.to_vec());
+        Ok(TakenBack { number, sets, redoes, stay_changed, files, notes })
     }
 
     /// Does what was planned; where it is only to be shown, says why it would be refused.

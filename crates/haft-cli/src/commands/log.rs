@@ -1,8 +1,9 @@
 //! `haft log`: what was changed in this workspace, the newest first.
 
+use haft_contract::history::Undone;
 use haft_host::change_log::{INDENT, NOTHING, hide_in, record, rows};
 use haft_host::rescue::Rescue;
-use haft_workspace::history::{ChangeSet, Undone};
+use haft_workspace::history::ChangeSet;
 use serde_json::{Value, json};
 
 use crate::arguments::{Common, Log as Arguments};

@@ -8,7 +8,7 @@ use haft_contract::process::Level;
 use haft_contract::result::{Did, ToolResult};
 use haft_runtime::approval::{Nobody, YesToOrdinary};
 use haft_runtime::session::Session;
-use haft_workspace::history::Which;
+use haft_workspace::history::{UndoRequest, Which};
 use haft_workspace::state::ScratchFolder;
 
 use crate::arguments::Common;
@@ -118,7 +118,8 @@ fn take_back(host: &Host) -> anyhow::Result<()> {
     let (_, changes) = host.history.diff(None)?;
     changes.iter().try_for_each(|change| super::diff::show(change, host.runtime.redactor()))?;
     screen::line(&[Part::Faint("$ haft undo")])?;
-    super::undo::show(&host.history.undo(Which::Newest, None)?, "Undid", host.runtime.redactor())
+    let request = UndoRequest::all(Which::Newest);
+    super::undo::show(&host.history.request(&request)?, &request, host.runtime.redactor())
 }
 
 /// Says plainly what this system does not give.

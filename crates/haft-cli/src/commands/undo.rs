@@ -2,9 +2,11 @@
 //!
 //! A person's word: nothing is asked. What somebody changed since is merged or left alone, never overwritten.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use haft_contract::diff::Diff;
+use haft_contract::history::other_files;
 use haft_contract::path::one_line;
 use haft_runtime::redact::Redactor;
 use haft_workspace::history::{
@@ -75,39 +77,53 @@ fn told(
             Ok(Exit::Ok)
         }
         Ok(taken) => {
-            show(taken, verb(request), redactor)?;
+            show(taken, request, redactor)?;
             Ok(Exit::Ok)
         }
     }
 }
 
 /// Returns what was done, or would be, in the words before the numbers of change sets.
-fn verb(request: &UndoRequest<'_>) -> &'static str {
+fn verb(taken: &TakenBack, request: &UndoRequest<'_>) -> Cow<'static, str> {
     let is_planned = request.mode == UndoMode::Plan;
-    match (request.which, request.placement, request.scope) {
-        (Which::LastUndo, ..) if is_planned => "Would revert the undo,",
-        (Which::LastUndo, ..) => "Reverted the undo,",
-        (_, Placement::Beside, _) if is_planned => "Would restore beside the current files, from",
-        (_, Placement::Beside, _) => "Restored beside the current files, from",
-        (_, Placement::InPlace, Scope::Hunks(_)) if is_planned => "Would undo hunks of",
-        (_, Placement::InPlace, Scope::Hunks(_)) => "Undid hunks of",
-        _ if is_planned => "Would undo",
-        _ => "Undid",
+    let undo = if is_planned { "Would undo" } else { "Undid" };
+    match (request.placement, request.scope) {
+        _ if !taken.redoes.is_empty() && is_planned => "Would redo".into(),
+        _ if !taken.redoes.is_empty() => "Redid".into(),
+        (Placement::Beside, _) if is_planned => "Would restore beside the current files, from".into(),
+        (Placement::Beside, _) => "Restored beside the current files, from".into(),
+        (Placement::InPlace, Scope::Hunks(_)) => format!("{undo} hunks of").into(),
+        (Placement::InPlace, Scope::Below(target)) if taken.stay_changed > 0 => format!("{undo} {target} of").into(),
+        (Placement::InPlace, Scope::Below(_) | Scope::All) => undo.into(),
+    }
+}
+
+/// Returns what is said behind the numbers of change sets.
+fn remark(taken: &TakenBack, request: &UndoRequest<'_>) -> String {
+    if !taken.redoes.is_empty() {
+        return format!(" (its undo was change set {})", numbers(&taken.sets));
+    }
+    match other_files(taken.stay_changed).filter(|_| request.placement == Placement::InPlace) {
+        None => String::new(),
+        Some((others, _)) if request.mode == UndoMode::Plan => format!("; {others} would stay changed"),
+        Some((others, stay)) => format!("; {others} {stay} changed"),
     }
 }
 
 /// Shows what was taken back.
-pub(super) fn show(taken: &TakenBack, what: &str, redactor: &Redactor) -> anyhow::Result<()> {
-    let noun = if taken.sets.len() == 1 { "change set" } else { "change sets" };
+pub(super) fn show(taken: &TakenBack, request: &UndoRequest<'_>, redactor: &Redactor) -> anyhow::Result<()> {
+    let named = if taken.redoes.is_empty() { &taken.sets } else { &taken.redoes };
+    let noun = if named.len() == 1 { "change set" } else { "change sets" };
     screen::line(&[
-        Part::Plain(what),
+        Part::Plain(&one_line(&redactor.redact_known(&verb(taken, request)))),
         Part::Plain(" "),
         Part::Plain(noun),
         Part::Plain(" "),
-        Part::Strong(&numbers(&taken.sets)),
+        Part::Strong(&numbers(named)),
+        Part::Plain(&remark(taken, request)),
     ])?;
     for (path, became) in taken.files.iter().take(MOST_FILES) {
-        let (verb, remark) = became.words();
+        let (verb, remark) = taken.words(*became);
         screen::line(&[
             Part::Plain("  "),
             Part::Plain(&verb),

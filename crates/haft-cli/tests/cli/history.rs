@@ -87,7 +87,7 @@ fn a_plan_shows_what_undo_and_redo_would_do_and_changes_nothing() {
     place.write("a", "1\n");
     let before = place.haft(&["log"], "").out;
     let said = place.haft(&["undo", "--plan"], "");
-    assert_eq!((said.code, said.out.as_str()), (0, "Would undo change set 1\n  removed a\n"), "{}", said.err);
+    assert_eq!((said.code, said.out.as_str()), (0, "Would undo change set 1\n  remove a\n"), "{}", said.err);
     let record = place.record(&["undo", "1", "--file", "a", "--plan", "--json"]);
     let told = (&record["planned"], &record["change_set"], &record["took_back"], &record["files"][0]["became"]);
     assert_eq!(told, (&true.into(), &Value::Null, &serde_json::json!([1]), &"removed".into()));
@@ -97,8 +97,27 @@ fn a_plan_shows_what_undo_and_redo_would_do_and_changes_nothing() {
 
     assert_eq!(place.haft(&["undo"], "").code, 0);
     let said = place.haft(&["redo", "--plan"], "");
-    assert_eq!((said.code, said.out.as_str()), (0, "Would revert the undo, change set 2\n  restored a\n"));
+    let planned = "Would redo change set 1 (its undo was change set 2)\n  create a again\n";
+    assert_eq!((said.code, said.out.as_str()), (0, planned));
     assert!(!place.path("ws/a").exists());
+}
+
+#[test]
+fn an_undo_of_some_files_and_a_redo_say_what_they_did() {
+    let place = Place::new();
+    let call = r#"{"command": "echo 2 > a; echo 2 > b; echo 2 > c"}"#;
+    assert_eq!(place.haft(&["--yes", "call", "bash", call], "").code, 0);
+    let said = place.haft(&["undo", "--file", "b", "--plan"], "");
+    assert_eq!(said.out, "Would undo b of change set 1; its other 2 files would stay changed\n  remove b\n");
+    let said = place.haft(&["undo", "--file", "b"], "");
+    assert_eq!(said.out, "Undid b of change set 1; its other 2 files stay changed\n  removed b\n");
+    assert!(place.haft(&["log"], "").out.contains("(partly undone)"));
+    let said = place.haft(&["redo"], "");
+    assert_eq!(said.out, "Redid change set 1 (its undo was change set 2)\n  created b again\n");
+    assert!(!place.haft(&["log", "-n", "9"], "").out.contains("partly"));
+    place.write("d", "1\n");
+    let said = place.haft(&["undo", "--file", "d"], "");
+    assert_eq!(said.out, "Undid change set 4\n  removed d\n", "it was the only file");
 }
 
 #[test]

@@ -116,6 +116,11 @@ impl<'a> PlanContext<'a> {
         self.seen.when_read(target)
     }
 
+    /// Returns whether the session has read or written this content of the file, now or earlier.
+    pub fn has_seen(&self, target: &Target, content: &[u8]) -> bool {
+        self.seen.has_seen(target, content)
+    }
+
     /// Returns who made the call.
     pub fn origin(&self) -> Origin {
         self.origin

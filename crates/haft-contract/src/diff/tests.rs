@@ -217,3 +217,19 @@ fn a_million_replacements_in_one_line_take_one_look() {
     // For each of them it would take minutes.
     assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
 }
+
+#[test]
+fn what_a_cut_diff_shows_is_known_and_the_rest_stays_as_it_was() {
+    let known = |before: &str, after: &str, most| Diff::between(before, after, 1).known_from(before, after, most);
+    let (before, after) = ("1\n2\n3\n4\n5\n6\n7\n8\n", "1\nII\n3\n4\n5\n6\nVII\n8\nIX\n");
+    assert_eq!(known(before, after, 100), after);
+    assert_eq!(known(before, after, 4), "1\nII\n3\n4\n5\n6\n7\n8\n");
+    assert_eq!(known(before, after, 0), before);
+    // A line whose replacement is not shown may still be the right one.
+    assert_eq!(known(before, after, 2), before);
+    assert_eq!(known("a\nb\n", "A\nB\n", 3), "a\nb\nA\n");
+    let long = format!("{}\n", "x".repeat(600));
+    assert_eq!(known("a\nb\n", &format!("{long}b\nc\n"), 100), "a\nb\nc\n");
+    assert_eq!(known("", "a\n", 100), "a\n");
+    assert_eq!(known("a\n", "", 100), "");
+}

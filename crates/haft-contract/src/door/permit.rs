@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::SessionName;
 use crate::call::CallId;
+use crate::change_summary::KindCounts;
 use crate::connection::{ConnectionDesk, ReachedHost};
 use crate::effect::{Change, Effect, Host};
 use crate::error::ToolError;
@@ -108,8 +109,10 @@ struct Noted {
     /// How many bytes of contents were read.
     content: usize,
     run: RunFacts,
+    /// How many files of each kind a command had changed when it ended.
+    counts: KindCounts,
     /// What a job of the session had changed, whose end this call tells.
-    by_job: Vec<(Target, Change)>,
+    by_job: (Vec<(Target, Change)>, KindCounts),
 }
 
 /// What is known of the commands that ran under one permit, for programs.
@@ -182,13 +185,20 @@ impl Receipts {
             Receipt::Read(..) | Receipt::Ran { .. } | Receipt::Exited(_) | Receipt::Sent(_) => None,
         });
         let (changed, change_set): (Vec<_>, _) = (changed.collect(), job.change_set());
+        let counts = job.noted().counts;
         let mut noted = self.noted();
-        noted.by_job.extend(changed);
+        noted.by_job.0.extend(changed);
+        noted.by_job.1 = noted.by_job.1.and(counts);
         noted.change_set = noted.change_set.or(change_set);
     }
 
-    /// Returns what jobs changed whose end this call tells.
-    pub fn changed_by_jobs(&self) -> Vec<(Target, Change)> {
+    /// Notes how many files of each kind a job had changed when it ended, also inside of folders.
+    pub fn note_counts(&self, counts: KindCounts) {
+        self.noted().counts = counts;
+    }
+
+    /// Returns what jobs changed whose end this call tells, and how many files of each kind.
+    pub fn changed_by_jobs(&self) -> (Vec<(Target, Change)>, KindCounts) {
         self.noted().by_job.clone()
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Not here: which paths those are (`haft_contract::change_summary`).
 
-use haft_contract::change_summary::{ChangeSummary, EntryKind, KindCounts, SummaryEntry};
+use haft_contract::change_summary::{ChangeSummary, EntryKind, Inside, KindCounts, SummaryEntry};
 use haft_workspace::history::ChangeSet;
 
 use crate::bounded_text::columns_of;
@@ -15,7 +15,7 @@ pub(super) fn line(set: &ChangeSet, columns: usize) -> String {
     let summary = ChangeSummary::of(&set.files);
     let counts = signs(summary.counts);
     let names: Vec<String> = summary.entries.iter().map(signed).collect();
-    let git = match summary.in_git {
+    let git = match summary.in_git.total() {
         0 => String::new(),
         1 => "  git: 1 file".to_owned(),
         count => format!("  git: {count} files"),
@@ -40,7 +40,11 @@ fn signed(entry: &SummaryEntry) -> String {
         EntryKind::Changed | EntryKind::Moved => "~",
         EntryKind::Created => "+",
     };
-    let count = entry.files.map(|files| format!(" ({files})")).unwrap_or_default();
+    let count = match entry.inside {
+        None => String::new(),
+        Some(Inside::Whole(files) | Inside::Some(files)) => format!(" ({files})"),
+        Some(Inside::Mixed(counts)) => format!(" ({})", signs(counts)),
+    };
     format!("{sign}{}{count}", entry.name)
 }
 
@@ -91,7 +95,8 @@ mod tests {
     use super::*;
     use haft_contract::change_summary::ChangedPath;
     use haft_contract::effect::Change;
-    use haft_workspace::history::{Kind, Undone};
+    use haft_contract::history::Undone;
+    use haft_workspace::history::Kind;
 
     fn set(files: &[&str]) -> ChangeSet {
         let files = files.iter().map(|words| {

@@ -22,7 +22,7 @@ use haft_contract::dialect::Coercion;
 use serde_json::{Map, Value};
 
 use super::Reading;
-use super::fault::shown;
+use super::fault::{key_path, shown};
 use super::not_meant;
 use super::outline::{Outline, item_schema, parts, property_schema, types};
 use site::Site;
@@ -49,6 +49,15 @@ pub fn fit_as(mut value: Value, schema: &Value, aliases: &[(String, String)], co
     let mut fitting = Fitting { outline: &outline, aliases, repairs: Vec::new(), steps: &Cell::new(0), coercion };
     fitting.fit_part(&mut value, schema, &Site::ROOT);
     Reading { value, repairs: fitting.repairs }
+}
+
+/// Tells whether a repair of an argument that the model did not write says no more than the one that made the argument:
+/// it was put to its place, or into a list.
+pub(crate) fn is_told_already(repair: &str, written: &[String]) -> bool {
+    let Some((place, what)) = repair.split_once(": ") else { return false };
+    let is_argument = place.matches(['.', '[']).count() == 1;
+    let is_listed = what.split_once(" → ").is_some_and(|(before, after)| after == format!("[{before}]"));
+    is_argument && (what.starts_with("read as ") || is_listed) && written.iter().all(|key| key_path("$", key) != place)
 }
 
 /// Fits the values of an object without touching its keys and without telling.

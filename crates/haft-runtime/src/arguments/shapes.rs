@@ -3,7 +3,8 @@
 //! Only where the call does not fit as it is. A shape is left alone when what it means is given too and says otherwise.
 
 use haft_contract::closest::folded;
-use haft_contract::shape::{Given, Meaning, MeantArguments, Shape, Shapes};
+use haft_contract::path::one_line;
+use haft_contract::shape::{Given, Meaning, MeantArguments, SeveralCalls, Shape, Shapes};
 use haft_contract::spec::Spec;
 use serde_json::{Map, Value};
 
@@ -32,7 +33,8 @@ pub fn read_shapes(value: Value, shapes: Shapes) -> Reading {
                 convert(&container, &Given(&entries))
             }),
             Meaning::Anyway(values) => asks_for_nothing(&given, values).then(Vec::new),
-            Meaning::Glob(_) | Meaning::Lines(_) | Meaning::Raw(_) | Meaning::Instead(_) | Meaning::Without(_) => None,
+            Meaning::Glob(_) | Meaning::Lines(_) | Meaning::Raw(_) => None,
+            Meaning::Several(_) | Meaning::Instead(_) | Meaning::Without(_) => None,
         };
         let meant = meant
             .filter(|meant| !meant.iter().all(|(name, value)| *name == key && *value == given) || meant.is_empty());
@@ -62,18 +64,45 @@ pub(crate) fn set(entries: &mut Map<String, Value>, key: &str, meant: MeantArgum
     for (name, _) in &meant {
         entries.retain(|key, _| !Shape::new(name, Meaning::Anyway(&[])).is(key));
     }
-    let told = match (set.len(), set.get(key)) {
-        (0, _) => "left out, it changes nothing".to_owned(),
-        // Long values are cut, and look the same.
-        (1, Some(value)) if shown(value) == shown(&written) => {
-            entries.extend(set.clone());
-            return Some(difference(&key_path("$", key), &written, value));
-        }
-        (1, Some(value)) => format!("→ {}", shown(value)),
-        _ => format!("→ {}", shown(&Value::Object(set.clone()))),
+    let place = key_path("$", key);
+    let line = match (set.len(), set.get(key)) {
+        (0, _) => format!("{place}: {} left out, it changes nothing", shown(&written)),
+        (1, Some(value)) => match in_short(&written, &set) {
+            Some(told) => format!("{place}: {told}"),
+            // Long values are cut, and look the same.
+            None if shown(value) == shown(&written) => difference(&place, &written, value),
+            None => format!("{place}: {} → {}", shown(&written), shown(value)),
+        },
+        _ => match in_short(&written, &set) {
+            Some(told) => format!("{place}: {told}"),
+            None => format!("{place}: {} → {}", shown(&written), shown(&Value::Object(set.clone()))),
+        },
     };
     entries.extend(set);
-    Some(format!("{}: {} {told}", key_path("$", key), shown(&written)))
+    Some(line)
+}
+
+/// Says as what a patch or a list of words was read, where a line would show only the beginnings of both.
+fn in_short(written: &Value, set: &Map<String, Value>) -> Option<String> {
+    let is_cut = |value: &Value| shown(value).ends_with('…');
+    if !is_cut(written) && !is_cut(&Value::Object(set.clone())) {
+        return None;
+    }
+    let begins = |begin: &&str| written.as_str().is_some_and(|text| text.trim_start().starts_with(*begin));
+    if written.is_array() && set.len() == 1 {
+        let is_command = set.get("command").is_some_and(Value::is_string);
+        return is_command.then(|| "the list of words read as one command".to_owned());
+    }
+    if !["*** Begin Patch", "--- ", "diff --git "].iter().any(begins) {
+        return None;
+    }
+    let path = set.get("path").and_then(Value::as_str).map(one_line);
+    Some(match (set.get("files").and_then(Value::as_array), path) {
+        (Some(files), _) => format!("the patch read as edits of {} files", files.len()),
+        (None, Some(path)) if set.contains_key("content") => format!("the patch read as the new file {path}"),
+        (None, Some(path)) => format!("the patch read as edits of {path}"),
+        (None, None) => return None,
+    })
 }
 
 /// Tells the first place at which two values differ.
@@ -99,6 +128,15 @@ fn difference(path: &str, written: &Value, meant: &Value) -> String {
         }
         _ => format!("{path}: {} → {}", shown(written), shown(meant)),
     }
+}
+
+/// Returns the calls that arguments stand for, where one call cannot do it.
+pub(crate) fn several_calls(value: &Value, shapes: Shapes) -> Option<SeveralCalls> {
+    let entries = Given(value.as_object()?);
+    shapes.0.iter().find_map(|shape| match shape.meaning {
+        Meaning::Several(read) => read(entries.get(shape.written)?),
+        _ => None,
+    })
 }
 
 /// What to do about an argument that a tool does not have.

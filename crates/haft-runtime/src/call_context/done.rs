@@ -20,13 +20,14 @@ impl CallContext<'_> {
             Receipt::Changed(_, change) => Some(change),
             Receipt::Read(..) | Receipt::Ran { .. } | Receipt::Exited(_) | Receipt::Sent(_) => None,
         });
-        for change in own.chain(self.changed_by_jobs().into_iter().map(|(_, change)| change)) {
+        for change in own {
             match change {
                 Change::Remove => counts.removed += 1,
                 Change::Replace => counts.changed += 1,
                 Change::Create => counts.created += 1,
             }
         }
+        let counts = counts.and(self.changed_by_jobs().1);
         (counts != KindCounts::default()).then_some(counts)
     }
 
@@ -40,7 +41,7 @@ impl CallContext<'_> {
             return Did::Unknown(effects);
         }
         let mut files = changed_in(&receipts);
-        files.extend(self.changed_by_jobs().into_iter().map(|(target, _)| target));
+        files.extend(self.changed_by_jobs().0.into_iter().map(|(target, _)| target));
         if files.is_empty() {
             return Did::Nothing;
         }
@@ -80,8 +81,8 @@ impl CallContext<'_> {
         self.receipts().iter().filter_map(level).min()
     }
 
-    /// Returns what jobs changed whose end this call tells.
-    fn changed_by_jobs(&self) -> Vec<(Target, Change)> {
+    /// Returns what jobs changed whose end this call tells, and how many files of each kind.
+    fn changed_by_jobs(&self) -> (Vec<(Target, Change)>, KindCounts) {
         self.permit.get().map(|permit| permit.receipts().changed_by_jobs()).unwrap_or_default()
     }
 

@@ -52,8 +52,10 @@ pub(super) fn meant(entries: &IndexMap<String, Arc<Entry>>, name: &str, argument
     {
         let holds = |entry: &Arc<Entry>| conditions(entry).into_iter().find(|condition| condition.holds(&fields));
         if let Some(entry) = only(native().filter(|entry| holds(entry).is_some())) {
-            if let Some(Condition::Is(key, _)) = holds(&entry) {
-                fields.shift_remove(key);
+            match holds(&entry) {
+                Some(Condition::Is(key, _)) => drop(fields.shift_remove(key)),
+                Some(Condition::Sets(key, value)) => drop(fields.entry(key).or_insert_with(|| value.into())),
+                Some(Condition::Begins(..)) | None => {}
             }
             return Some(Meant { entry, arguments: Some(fields) });
         }
@@ -66,14 +68,17 @@ pub(super) fn meant(entries: &IndexMap<String, Arc<Entry>>, name: &str, argument
 enum Condition {
     Is(&'static str, &'static str),
     Begins(&'static str, &'static str),
+    /// Nothing: the name says this argument.
+    Sets(&'static str, &'static str),
 }
 
 impl Condition {
     fn read(written: &'static str) -> Option<Self> {
         let (key, value) = written.split_once('=')?;
-        Some(match key.strip_suffix('^') {
-            Some(key) => Condition::Begins(key, value),
-            None => Condition::Is(key, value),
+        Some(match (key.strip_suffix('^'), key.strip_suffix(':')) {
+            (Some(key), _) => Condition::Begins(key, value),
+            (None, Some(key)) => Condition::Sets(key, value),
+            (None, None) => Condition::Is(key, value),
         })
     }
 
@@ -82,6 +87,7 @@ impl Condition {
         match self {
             Condition::Is(key, value) => text(key) == Some(value),
             Condition::Begins(key, begin) => text(key).is_some_and(|text| text.trim_start().starts_with(begin)),
+            Condition::Sets(..) => true,
         }
     }
 }

@@ -73,9 +73,12 @@ impl Entry {
     ) -> Fit {
         let schema = &self.shown.input_schema;
         let opened = arguments::out_of_envelope(arguments, schema, &[&self.shown.name, self.native_name()]);
+        let fields = opened.value.as_object();
+        let written: Vec<String> = fields.into_iter().flat_map(|fields| fields.keys().cloned()).collect();
         let timed = arguments::read_times(opened.value, &self.shown.times);
         let shaped = arguments::read_shapes(timed.value, self.shown.shapes);
         let mut reading = arguments::fit_as(shaped.value, schema, &self.shown.aliases, coercion);
+        reading.repairs.retain(|repair| !arguments::is_told_already(repair, &written));
         let before = opened.repairs.into_iter().chain(timed.repairs).chain(shaped.repairs);
         reading.repairs.splice(0..0, before);
         let meant = arguments::leave_out(reading.value, &self.shown, &closed(schema));

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use haft_contract::dialect::Dialect;
 use haft_contract::error::{Next, ToolError};
 use haft_contract::kinds::ErrorKind;
+use haft_contract::shape::SeveralCalls;
 use haft_contract::tool::Bound;
 use serde_json::Value;
 
@@ -73,6 +74,11 @@ fn fit(cx: &CallContext<'_>, entry: &Entry, checker: &Checker, arguments: Value)
         Ok(()) => Ok(reading.value),
         Err(faults) => {
             cx.note(|notes| notes.key = Some(original));
+            if let Some(SeveralCalls { what, next }) = arguments::several_calls(&reading.value, entry.shown.shapes) {
+                // What was read differently is no part of why it failed.
+                cx.note(|notes| notes.repairs.clear());
+                return Err(ToolError::new(ErrorKind::BadArguments, what, Next::FixArguments(next)));
+            }
             // An excerpt may cut a secret in two, so it is taken from a value that has none.
             let mut redacted = reading.value;
             cx.session.ground.redactor.redact_value(&mut redacted);

@@ -186,7 +186,8 @@ fn notes_for_model(cx: &CallContext<'_>, result: &ToolResult, spoken: Option<&Sp
         }
     }
     let is_news = |repair: &&String| {
-        told_once::kind(repair).is_none_or(|kind| cx.session.memory.is_first_time(&result.tool, kind))
+        let is_first_time = |kind| cx.session.memory.is_first_time(&result.tool, kind);
+        !told_once::is_idle(repair) && told_once::kind(repair).is_none_or(is_first_time)
     };
     notes.extend(result.repairs.iter().filter(is_news).map(|repair| format!("[repaired {repair}]")));
     notes.extend(result.warnings.iter().map(|warning| note_line(warning)));

@@ -16,8 +16,8 @@ const MOST_SHOWN: usize = 4_000;
 /// Longest name.
 const LONGEST_NAME: usize = 40;
 /// What is said of every job that runs.
-const ABOUT: &str = "\"jobs\" shows its output, later commands reach its ports, its changes come when it ends, and file \
-                     watchers in it must poll";
+const ABOUT: &str = "\"jobs\" shows its output, and later commands reach its ports. You see its changes to files when \
+                     it ends; a file watcher in it must poll";
 
 /// Refuses what is no name of a job.
 pub(super) fn check_name(name: Option<&str>) -> Result<(), ToolError> {
@@ -55,7 +55,7 @@ pub(super) async fn start(
             cx.tell_job_end(number);
             format!("{} {}", facts.title(), end.words(facts.took))
         }
-        None => format!("{} runs in the background; {ABOUT}", facts.title()),
+        None => format!("{} runs in the background: {ABOUT}", facts.title()),
     };
     notes.insert(0, said);
     let said: String = notes.iter().map(|note| format!("[{note}]\n")).collect();

@@ -7,6 +7,7 @@ use haft_contract::shape::{Given, Meaning, MeantArguments, Shape};
 use serde_json::{Map, Value, json};
 
 use super::patch::{self, FileEdits};
+use super::sections;
 use crate::shapes::{DESCRIPTION, EXPLANATION, FILE_NAMES, only_path, texts};
 
 const MORE_THAN_EDITS: &str = "edit_file replaces text that is there; for a new file call write_file({\"path\": …, \"content\": …}), to \
@@ -26,6 +27,8 @@ pub(super) const SHAPES: &[Shape] = &[
     Shape::new("replace_all", Meaning::Code(every_place)),
     Shape::new("instruction", Meaning::Anyway(&[])),
     Shape::new("command", Meaning::Anyway(&["\"str_replace\"", "\"replace\"", "\"edit\"", "\"update\""])),
+    Shape::new("patch", Meaning::Several(sections::calls)),
+    Shape::new("input", Meaning::Several(sections::calls)),
     Shape::new("patch", Meaning::Instead(MORE_THAN_EDITS)),
     Shape::new("input", Meaning::Instead(MORE_THAN_EDITS)),
     Shape::new("diff", Meaning::Instead(MORE_THAN_EDITS)),

@@ -15,11 +15,11 @@ use haft_contract::prelude::*;
 use haft_contract::search::Omitted;
 
 use super::source::{Source, refuse_too_large};
-use crate::left_out::{Ways, secrets, words};
+use crate::left_out::{LooksInto, Ways, secrets, words};
 
 /// A file that is named is read, whatever ignores or hides it.
 const NAME_IT: &str = "name one to read it";
-const WAYS: Ways = Ways { ignored: NAME_IT, hidden: NAME_IT };
+const WAYS: Ways = Ways { ignored: NAME_IT, hidden: NAME_IT, looks_into: LooksInto::Names };
 
 /// Most files that one call reads.
 const MOST_FILES: usize = 100;

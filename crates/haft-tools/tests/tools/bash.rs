@@ -123,7 +123,7 @@ async fn files_of_git_are_counted() {
         .changes("sub/.git/objects/pack/pack-1.pack", Change::Create)
         .changes("objects/a", Change::Create);
     let text = scene(&command).call("bash", json!({ "command": "x" })).await.text();
-    assert!(text.contains(": created objects/a; .git (3 files)]"), "{text}");
+    assert!(text.contains(": created objects/a; changed .git/ (1 changed, 2 created)]"), "{text}");
 }
 
 #[tokio::test]

@@ -207,13 +207,39 @@ async fn what_the_error_of_a_stale_edit_shows_counts_as_read() {
     let whole = json!({ "path": "a.txt", "content": "mine\n" });
     assert_eq!(scene.call("write_file", whole.clone()).await.error.expect("it is stale").kind.code(), "stale");
     assert!(scene.call("write_file", whole).await.error.is_none());
-    // Too long to be shown whole, it is not known.
+    // Too long to be shown whole, it is not known as a whole.
     let long: String = (0..200).map(|line| format!("{line}\n")).collect();
     let scene = scene.file("a.txt", long.as_str());
     for _ in 0..2 {
         let result = scene.call("write_file", json!({ "path": "a.txt", "content": "other\n" })).await;
         assert_eq!(result.error.expect("it is stale").kind.code(), "stale");
     }
+}
+
+#[tokio::test]
+async fn of_a_diff_that_is_too_long_the_shown_lines_count_as_read() {
+    let before: String = (0..60).map(|line| format!("let a{line} = f(x);\n")).collect();
+    let now = before.replace("f(x)", "f(\n    x,\n)");
+    let scene = read(scene().file("a.rs", before.as_str()), "a.rs").await.file("a.rs", now.as_str());
+    let first = scene.call("edit_file", edit("a.rs", "let a2 = f(x);", "let b = f(x);")).await;
+    assert!(first.text().contains("more lines]"), "it shows a part: {}", told(&first));
+    // All deleted lines come first: none of the new ones is shown, so they are not known.
+    let unseen = scene.call("edit_file", edit("a.rs", "let a0 = f(", "let b = f(")).await;
+    assert_eq!(unseen.error.map(|error| error.kind.code()), Some("stale"));
+}
+
+#[tokio::test]
+async fn a_line_that_the_diff_of_a_stale_edit_shows_can_be_edited() {
+    let (before, now) = ("m => M { path: p() },\n", "m => M {\n    path: p(),\n},\n");
+    let rest: String = (0..60).map(|line| format!("{line}\n")).collect();
+    let changed: String = rest.lines().map(|line| format!("{line};\n")).collect();
+    let scene = read(scene().file("a.rs", format!("{before}1\n2\n3\n4\n5\n6\n7\n{rest}")), "a.rs").await;
+    let scene = scene.file("a.rs", format!("{now}1\n2\n3\n4\n5\n6\n7\n{changed}"));
+    let stale = scene.call("edit_file", edit("a.rs", "m => M { path: p() },", "n => M { path: p() },")).await;
+    assert!(stale.text().contains("+ m => M {\n") && stale.text().contains("more lines]"), "{}", told(&stale));
+    let edited = scene.call("edit_file", edit("a.rs", "m => M {", "n => M {")).await;
+    assert!(edited.error.is_none(), "{}", told(&edited));
+    assert!(scene.read("a.rs").starts_with("n => M {\n    path: p(),\n},\n"));
 }
 
 #[tokio::test]
@@ -314,7 +340,7 @@ async fn an_edit_of_a_secret_file_tells_nothing_before_somebody_said_yes() {
     let arguments = RawArguments::from(edit(".env", "PASSWORT=x", "y"));
     let result = scene.send(ToolCall::new("edit_file", arguments).by(Origin::Person)).await;
     snapshot!(told(&result), @r#"
-    refused at authorize (needs_approval): The rule "secret files" asks first, and there is no one to ask. It would read .env, which is a secret by its name.
+    refused at authorize (needs_approval): The rule "secret files" asks first, and there is no one to ask. It would read .env, whose name marks it as a secret.
     next: do without it, or ask the user, who can answer at a terminal
     did: nothing
     "#);
@@ -447,7 +473,6 @@ async fn one_edit_beside_the_path_is_made_and_told() {
             r#"$.replace_all: true → {"count":"all"}"#,
             r#"$.old_string: read as "edits[0].old_text""#,
             r#"$.new_string: read as "edits[0].new_text""#,
-            r#"$.count: read as "edits[0].count""#,
         ]
     );
 }
@@ -495,4 +520,46 @@ async fn the_same_call_failed_in_the_same_way_only_when_the_reason_is_the_same()
     assert!(!third.text().contains(again), "{}", third.text());
     let lines: Vec<String> = third.text().lines().map(str::to_owned).collect();
     assert!(lines.contains(&"[note: This tool has now failed 3 times in a row.]".to_owned()), "{lines:#?}");
+}
+
+#[tokio::test]
+async fn a_patch_that_adds_and_changes_files_is_told_as_the_calls_that_do_it() {
+    let scene = scene().file("a.txt", "one\n");
+    let (added, changed) = ("*** Add File: b.txt\n+x\n", "*** Update File: a.txt\n-one\n+two\n");
+    let patch =
+        |sections: [&str; 2]| json!({ "input": format!("*** Begin Patch\n{}*** End Patch", sections.concat()) });
+    let told = scene.told("apply_patch", patch([added, changed])).await;
+    snapshot!(told.clone(), @r#"
+    failed at prepare (bad_arguments): One call cannot both add files and change or remove others. Nothing was changed.
+    next: make these calls: write_file({"path": "b.txt", "content": …}); apply_patch with only the "*** Update File" sections (a.txt)
+    did: nothing
+    "#);
+    scene.session().begin_turn();
+    assert_eq!(scene.told("apply_patch", patch([changed, added])).await, told);
+    scene.assert_untouched();
+}
+
+#[tokio::test]
+async fn one_repair_is_one_line_and_what_changes_nothing_is_none() {
+    let lines = |text: &str| -> Vec<String> {
+        text.lines().filter(|line| line.starts_with("[repaired ")).map(str::to_owned).collect()
+    };
+    let scene = read(scene().file("a.txt", "one\ntwo\n").file("b.txt", "one\n"), "a.txt").await;
+    let edit = json!({ "path": "a.txt", "old_text": "one", "new_text": "1", "replace_all": false });
+    assert_eq!(
+        lines(&scene.call("edit_file", edit).await.text()),
+        [
+            "[repaired $.replace_all: false → {\"count\":\"unique\"}]",
+            "[repaired $.old_text: read as \"edits[0].old_text\"]",
+            "[repaired $.new_text: read as \"edits[0].new_text\"]"
+        ]
+    );
+    let found = scene.call("grep", json!({ "pattern": "1", "glob": "*.txt", "-n": true })).await;
+    assert_eq!(lines(&found.text()), ["[repaired $.glob: read as \"include\"]"]);
+    assert!(found.repairs.iter().any(|repair| repair.contains("left out, it changes nothing")), "the record has it");
+    let hunk =
+        |path: &str, old: &str| format!("*** Update File: {path}\n-{old}\n+a line that is long enough to be cut\n");
+    let patch = format!("*** Begin Patch\n{}{}*** End Patch", hunk("a.txt", "1"), hunk("b.txt", "one"));
+    let patched = scene.call("edit_file", json!({ "patch": patch })).await;
+    assert_eq!(lines(&patched.text()), ["[repaired $.patch: the patch read as edits of 2 files]"]);
 }

@@ -86,7 +86,7 @@ async fn what_is_ignored_or_hidden_is_left_out_unless_it_is_named() {
         .file("a.rs", "");
     snapshot!(scene.told("glob", json!({ "pattern": "*" })).await, @r#"
     ok: a.rs
-    [1 path; left out: 1 ignored: target/ (set "ignored" to true to see them), 3 hidden: .git/, .github/, .gitignore (a pattern with the dot finds them: ".*", ".github/**")]
+    [1 path; left out: 1 ignored: target/ (set "ignored" to true to see it), 3 hidden: .git/, .github/, .gitignore (a pattern with the dot finds them: ".*", ".github/**")]
     did: nothing
     "#);
     snapshot!(scene.told("glob", json!({ "pattern": "*", "path": "target" })).await, @"

@@ -142,7 +142,7 @@ async fn ignored_files_are_shown_when_asked_for_and_git_and_secrets_stay_out() {
 
     target/b
     1:needle
-    [2 matches in 2 files; 2 files searched; not searched: 1 secret-class file: id_rsa; name one as "path" to ask for it; left out: 3 hidden: .dot/, .git/, .gitignore (name one as "path" to search it)]
+    [2 matches in 2 files; 2 files searched; not searched: 1 secret-class file: id_rsa (needs the user's permission); left out: 3 hidden: .dot/, .git/, .gitignore (name one as "path" to search it)]
     did: nothing
     "#);
     snapshot!(scene.told("list_dir", json!({ "depth": 2, "hidden": true, "ignored": true })).await, @"
@@ -165,15 +165,15 @@ async fn where_only_ignored_files_are_left_it_is_said_with_the_way_to_see_them()
         scene.file(&format!("f{number:02}"), "needle\n")
     });
     snapshot!(scene.told("list_dir", json!({})).await, @r#"
-    ok: [0 files, 0 folders; only ignored and hidden files are here; left out: 39 ignored (set "ignored" to true to see them), 1 hidden: .git/ (set "hidden" to true to see them)]
+    ok: [0 files, 0 folders; only ignored and hidden files are here; left out: 39 ignored (set "ignored" to true to see them), 1 hidden: .git/ (set "hidden" to true to see it)]
     did: nothing
     "#);
     snapshot!(scene.told("glob", json!({ "pattern": "*" })).await, @r#"
-    ok: [nothing matches; 0 names compared; only ignored and hidden files are here; left out: 39 ignored (set "ignored" to true to see them), 1 hidden: .git/ (a pattern with the dot finds them: ".*", ".github/**")]
+    ok: [nothing matches; 0 names compared; only ignored and hidden files are here; left out: 39 ignored (set "ignored" to true to see them), 1 hidden: .git/ (a pattern with the dot finds it: ".*", ".github/**")]
     did: nothing
     "#);
     snapshot!(scene.told("grep", json!({ "pattern": "needle" })).await, @r#"
-    ok: [no match; 0 files searched; only ignored and hidden files are here; left out: 39 ignored (set "ignored" to true to search them), 1 hidden: .git/ (name one as "path" to search it)]
+    ok: [no match; 0 files searched; only ignored and hidden files are here; left out: 39 ignored (set "ignored" to true to search them), 1 hidden: .git/ (name it as "path" to search it)]
     did: nothing
     "#);
     assert!(
@@ -247,4 +247,48 @@ async fn what_is_met_is_what_git_lists() {
             assert_eq!(Some(met), as_git_says(&scene), "{form}");
         }
     }
+}
+
+#[tokio::test]
+async fn an_ignored_secret_file_is_told_as_a_secret_one_without_a_way_that_does_not_help() {
+    let scene = Scene::new().file(".git/HEAD", "x\n").file(".gitignore", ".env\nout.log\n");
+    let scene = scene.file(".env", "KEY=abc\n").file("out.log", "abc\n");
+    let scene = scene.file("a.ts", "abc\n");
+    snapshot!(scene.told("list_dir", json!({})).await, @r#"
+    ok: a.ts  4
+    [1 file, 0 folders; left out: 1 secret-class file: .env, 1 ignored: out.log (set "ignored" to true to see it), 2 hidden: .git/, .gitignore (set "hidden" to true to see them)]
+    did: nothing
+    "#);
+    snapshot!(scene.told("grep", json!({ "pattern": "abc" })).await, @r#"
+    ok: a.ts
+    1:abc
+    [1 match in 1 file; 1 file searched; not searched: 1 secret-class file: .env (needs the user's permission); left out: 1 ignored: out.log (set "ignored" to true to search it), 2 hidden: .git/, .gitignore (name one as "path" to search it)]
+    did: nothing
+    "#);
+    snapshot!(scene.told("grep", json!({ "pattern": "abc", "ignored": true })).await, @r#"
+    ok: a.ts
+    1:abc
+
+    out.log
+    1:abc
+    [2 matches in 2 files; 2 files searched; not searched: 1 secret-class file: .env (needs the user's permission); left out: 2 hidden: .git/, .gitignore (name one as "path" to search it)]
+    did: nothing
+    "#);
+    snapshot!(scene.told("grep", json!({ "pattern": "abc", "include": ["*.ts"] })).await, @r#"
+    ok: a.ts
+    1:abc
+    [1 match in 1 file; 1 file searched; left out: 1 hidden: .git/ (name it as "path" to search it)]
+    did: nothing
+    "#);
+    snapshot!(scene.told("glob", json!({ "pattern": "*" })).await, @r#"
+    ok: a.ts
+    [1 path; left out: 1 secret-class file: .env, 1 ignored: out.log (set "ignored" to true to see it), 2 hidden: .git/, .gitignore (a pattern with the dot finds them: ".*", ".github/**")]
+    did: nothing
+    "#);
+    // What could not match is not told.
+    snapshot!(scene.told("glob", json!({ "pattern": "*.ts" })).await, @r#"
+    ok: a.ts
+    [1 path; left out: 1 hidden: .git/ (a pattern with the dot finds it: ".*", ".github/**")]
+    did: nothing
+    "#);
 }

@@ -256,15 +256,15 @@ async fn no_part_of_a_long_line_shows_half_a_secret() {
 #[tokio::test]
 async fn omitted_files_are_named_when_they_are_few() {
     let scene = Scene::new().file("a.txt", "needle\n").file("prod.env", "needle\n");
-    snapshot!(scene.told("grep", json!({ "pattern": "needle" })).await, @r#"
+    snapshot!(scene.told("grep", json!({ "pattern": "needle" })).await, @"
     ok: a.txt
     1:needle
-    [1 match in 1 file; 1 file searched; not searched: 1 secret-class file: prod.env; name one as "path" to ask for it]
+    [1 match in 1 file; 1 file searched; not searched: 1 secret-class file: prod.env (needs the user's permission)]
     did: nothing
-    "#);
+    ");
     let many = (0..4).fold(scene, |scene, number| scene.file(&format!("{number}.pem"), "needle\n"));
     let text = many.call("grep", json!({ "pattern": "needle", "case": "sensitive" })).await.text();
-    assert!(text.contains("; not searched: 5 secret-class files; name one"), "{text}");
+    assert!(text.contains("; not searched: 5 secret-class files (needs"), "{text}");
 }
 
 #[test]

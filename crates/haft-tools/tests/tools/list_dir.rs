@@ -12,7 +12,7 @@ async fn a_folder_is_listed_by_name_with_sizes() {
     notes.txt  24
     src/
     two\nlines  1
-    [3 files, 1 folder; left out: 1 hidden: .hidden (set "hidden" to true to see them)]
+    [3 files, 1 folder; left out: 1 hidden: .hidden (set "hidden" to true to see it)]
     did: nothing
     "#);
     snapshot!(scene.told("list_dir", json!({ "depth": 2, "hidden": true, "ignore": ["*.md", "two*"] })).await, @"

@@ -58,7 +58,7 @@ async fn what_the_walk_left_out_is_told() {
     === *.rs ===
     Error: No file matches "*.rs".
     Next: call "glob" to see which files there are
-    ["*.txt", "*.t?t", "*.rs": left out: 1 ignored: build/ (name one to read it), 2 hidden: .git/, .gitignore (name one to read it)]
+    ["*.txt", "*.t?t", "*.rs": left out: 1 ignored: build/ (name one to read it), 1 hidden: .git/ (name one to read it)]
     did: nothing
     "#);
 }

@@ -31,14 +31,14 @@ async fn a_session_lists_previews_and_takes_back_its_own_changes() {
     scene.call("edit_file", edit("a.txt", &[("l2\n", "two\n"), ("l11", "eleven")])).await;
     scene.call("write_file", json!({ "path": "new.txt", "content": "x\n" })).await;
     snapshot!(scene.told("undo", json!({ "action": "list" })).await, @"
-    ok: 2  write_file create new.txt: created new.txt
-    1  edit_file change a.txt: changed a.txt
+    ok: 2  write_file: created new.txt
+    1  edit_file: changed a.txt
     did: nothing
     ");
     snapshot!(scene.told("undo", json!({ "action": "preview", "change_set": 1 })).await, @r#"
-    ok: Change set 1 can be undone. Afterwards:
-      restored a.txt
-    What it had changed, which undo reverts:
+    ok: Undo of change set 1 would:
+      restore a.txt
+    What change set 1 did:
     a.txt:
     hunk 1 @@ line 1 @@
       l1
@@ -63,7 +63,7 @@ async fn a_session_lists_previews_and_takes_back_its_own_changes() {
     did: changed new.txt
     ");
     snapshot!(scene.told("undo", json!({ "action": "take_back", "file": "a.txt", "hunk": 2 })).await, @"
-    ok: Undid change set 1:
+    ok: Undid hunk 2 of a.txt in change set 1:
       merged a.txt (later changes are kept)
     did: changed a.txt
     ");
@@ -214,4 +214,58 @@ async fn other_words_for_the_actions_are_understood() {
     assert!(refused.error.is_some(), "it may be the first or none: {}", refused.text());
     scene.call("undo", json!({ "action": "revert" })).await;
     scene.assert_untouched();
+}
+
+#[tokio::test]
+async fn a_version_that_an_own_undo_brings_back_counts_as_read() {
+    let scene = scene();
+    let whole = |content: &str| json!({ "path": "a.txt", "content": content });
+    scene.call("read_file", json!({ "path": "a.txt" })).await;
+    scene.call("write_file", whole("second\n")).await;
+    scene.call("write_file", whole("third\n")).await;
+    scene.call("undo", json!({ "action": "take_back" })).await;
+    let after_undo = scene.call("write_file", whole("fourth\n")).await;
+    assert!(after_undo.error.is_none(), "the second version is its own: {}", told(&after_undo));
+    scene.call("undo", json!({ "action": "take_back" })).await;
+    scene.call("undo", json!({ "action": "redo" })).await;
+    let after_redo = scene.call("write_file", whole("fifth\n")).await;
+    assert!(after_redo.error.is_none(), "{}", told(&after_redo));
+    // What another one brings back is news.
+    let scene = scene.file("a.txt", "second\n");
+    let by_others = scene.call("write_file", whole("sixth\n")).await;
+    assert_eq!(by_others.error.map(|error| error.kind.code()), Some("stale"));
+}
+
+#[tokio::test]
+async fn an_undo_of_one_file_says_what_stays_and_a_redo_that_the_change_is_back() {
+    let scene = scene().file("b.txt", "b\n");
+    let files = json!({ "files": [edit("a.txt", &[("l3\n", "three\n")]), edit("b.txt", &[("b", "c")])] });
+    scene.call("edit_file", files).await;
+    snapshot!(scene.told("undo", json!({ "change_set": 1, "file": "b.txt" })).await, @r#"
+    ok: Undo of b.txt of change set 1 would:
+      restore b.txt
+    It would leave its other file changed.
+    What change set 1 did:
+    b.txt:
+    hunk 1 @@ line 1 @@
+    - b
+    + c
+    Nothing is undone yet: "action": "take_back" undoes it.
+    did: nothing
+    "#);
+    snapshot!(scene.told("undo", json!({ "action": "take_back", "file": "b.txt" })).await, @"
+    ok: Undid b.txt of change set 1; its other file stays changed:
+      restored b.txt
+    did: changed b.txt
+    ");
+    snapshot!(scene.told("undo", json!({ "action": "list" })).await, @"
+    ok: 2  undo of change set 1: changed b.txt
+    1  edit_file (partly undone): changed a.txt, b.txt
+    did: nothing
+    ");
+    snapshot!(scene.told("undo", json!({ "action": "redo" })).await, @"
+    ok: Redid change set 1; its changes are back (the undo was change set 2):
+      changed b.txt again
+    did: changed b.txt
+    ");
 }

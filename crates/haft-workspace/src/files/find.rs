@@ -34,7 +34,7 @@ pub(super) fn find(
     let pattern = relative(&request.pattern)?;
     let letters = letters(pattern, request.case);
     let globs = NameGlobs::new(&[pattern.to_owned()], ("pattern", letters))?;
-    let options = options(pattern, letters, request.ignored);
+    let options = WalkOptions { wanted: globs.clone(), ..options(pattern, letters, request.ignored) };
     let mut walk = Walk::new(root, (target, open_folder(root, target)?), options, stop)?;
     let mut page = Page::of(request);
     let wanted = if pattern.ends_with('/') { FileKind::Folder } else { FileKind::File };
@@ -86,7 +86,7 @@ fn options(pattern: &str, letters: Letters, ignored: Ignored) -> WalkOptions {
         if letters == Letters::Exact { plain.map(|part| part.as_bytes().to_vec()).collect() } else { Vec::new() };
     let hidden = if asks_for_dot { Hidden::Show } else { Hidden::Skip };
     let exclude = NameGlobs::of_known(&[], Letters::Exact);
-    WalkOptions { depth: usize::MAX, hidden, ignored, exclude, only }
+    WalkOptions { depth: usize::MAX, hidden, ignored, wanted: exclude.clone(), exclude, only }
 }
 
 /// What fits in another case, or in another folder.

@@ -32,7 +32,8 @@ pub(super) fn list(
     let exclude = NameGlobs::new(&request.ignore, ("ignore", Letters::Exact))?;
     let begin = |depth: usize| {
         let (hidden, ignored) = (request.hidden, request.ignored);
-        let options = WalkOptions { depth, hidden, ignored, exclude: exclude.clone(), only: Vec::new() };
+        let (exclude, wanted) = (exclude.clone(), NameGlobs::of_known(&[], Letters::Exact));
+        let options = WalkOptions { depth, hidden, ignored, exclude, only: Vec::new(), wanted };
         Walk::new(root, (target, open_folder(root, target)?), options, stop)
     };
     let mut levels = Levels { most: request.entries, ..Levels::default() };

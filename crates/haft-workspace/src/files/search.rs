@@ -64,7 +64,8 @@ pub(super) fn search(
     }
     let asks_for_dot = request.include.iter().any(|glob| glob.starts_with('.') || glob.contains("/."));
     let hidden = if asks_for_dot { Hidden::Show } else { Hidden::Skip };
-    let options = WalkOptions { depth: usize::MAX, hidden, ignored: request.ignored, exclude, only: Vec::new() };
+    let (ignored, wanted) = (request.ignored, include.clone());
+    let options = WalkOptions { depth: usize::MAX, hidden, ignored, exclude, only: Vec::new(), wanted };
     let walk = Walk::new(root, (target, list::open_folder(root, target)?), options, &watch.stop)?;
     let hunt = Hunt {
         request,

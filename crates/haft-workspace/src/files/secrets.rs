@@ -226,7 +226,9 @@ fn met(root: &Root, folder: &Path, (hidden, wanted): (Hidden, &[PathBuf])) -> Op
     let target = Target::Inside(Place::new(folder, Extent::Tree));
     let opened = root.open_target(&target, OFlags::DIRECTORY | OFlags::RDONLY).ok()?;
     let exclude = NameGlobs::new(&[], ("exclude", Letters::Exact)).ok()?;
-    let options = WalkOptions { depth: DEEPEST, hidden, ignored: Ignored::Skip, exclude, only: Vec::new() };
+    let wanted_names = exclude.clone();
+    let (ignored, only) = (Ignored::Skip, Vec::new());
+    let options = WalkOptions { depth: DEEPEST, hidden, ignored, exclude, only, wanted: wanted_names };
     let stop = CancellationToken::new();
     let mut walk = Walk::new(root, (&target, opened), options, &stop).ok()?;
     let mut met = HashSet::new();

@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 
 use haft_contract::door::FileKind;
 use haft_contract::error::{Operation, ToolError};
+use haft_contract::guarded::is_secret;
 use haft_contract::kinds::ErrorKind;
 use haft_contract::path::{Extent, Place, Target};
 use haft_contract::search::{Hidden, Ignored, LeftOut};
@@ -49,6 +50,8 @@ pub(super) struct WalkOptions {
     pub(super) exclude: NameGlobs,
     /// Names that the first levels are limited to, from the top.
     pub(super) only: Vec<Vec<u8>>,
+    /// What files are looked for, where not all are: of others nobody needs to know that they were left out.
+    pub(super) wanted: NameGlobs,
 }
 
 /// A walk in progress.
@@ -204,20 +207,25 @@ impl<'a> Walk<'a> {
     fn admits(&mut self, kind: FileType) -> bool {
         let verdict = self.verdict(kind);
         let end = if kind == FileType::Directory { "/" } else { "" };
-        let path = &self.path;
-        let path = || String::from_utf8_lossy(path).into_owned() + end;
-        match verdict {
-            Verdict::Ignored(_) => {
-                self.left_out.ignored.note(path);
-                return false;
-            }
-            Verdict::Open if self.options.hidden == Hidden::Skip && self.name().starts_with(b".") => {
-                self.left_out.hidden.note(path);
-                return false;
-            }
-            Verdict::Open | Verdict::Kept(_) => {}
+        let is_ignored = matches!(verdict, Verdict::Ignored(_));
+        let is_hidden =
+            verdict == Verdict::Open && self.options.hidden == Hidden::Skip && self.name().starts_with(b".");
+        if !is_ignored && !is_hidden {
+            return !self.options.exclude.fit(self.path_below());
         }
-        !self.options.exclude.fit(self.path_below())
+        let is_file = kind != FileType::Directory;
+        if is_file && !self.options.wanted.is_empty() && !self.options.wanted.fit(self.path_below()) {
+            return false;
+        }
+        let path = &self.path;
+        let omitted = match is_file && is_secret(Path::new(OsStr::from_bytes(path))) {
+            // No option shows what is in it.
+            true => &mut self.left_out.secret,
+            false if is_ignored => &mut self.left_out.ignored,
+            false => &mut self.left_out.hidden,
+        };
+        omitted.note(|| String::from_utf8_lossy(path).into_owned() + end);
+        false
     }
 
     /// Says what becomes of the entry: what git tracks it does not ignore, and of an ignored folder it keeps nothing else.

@@ -20,7 +20,7 @@ use haft_contract::plan::FileDiff;
 use super::sets::Sets;
 use super::{
     Became, Conflict, FileChange, HUNK_CONTEXT, History, HistoryError, Kind, Scope, Side, TakenBack, UndoMode,
-    UndoRequest, Undone, Which,
+    UndoRequest, Which,
 };
 use crate::state::journal::By;
 
@@ -34,18 +34,17 @@ impl SessionHistory for History {
         let sets = Sets::of(self.journal.read().map_err(|error| told(&HistoryError::from(error), &[]))?);
         let by = by(session);
         let own = sets.shown().into_iter().filter(|set| sets.is_of_session(set.number, &by));
+        let of = |numbers: &[u64]| numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         let past = |set: super::ChangeSet| PastChange {
             change_set: ChangeSetId(set.number),
-            what: match (&set.kind, set.command, set.description) {
-                (Kind::Undo(numbers) | Kind::Redo(numbers), ..) => {
-                    let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
-                    format!("undid change set {}", numbers.join(", "))
-                }
-                (Kind::Change, command, description) => command.or(description).unwrap_or_default(),
+            tool: match &set.kind {
+                Kind::Undo(numbers) => format!("undo of change set {}", of(numbers)),
+                Kind::Redo(numbers) => format!("redo of change set {}", of(&sets.redone_by(numbers))),
+                Kind::Change => set.tool,
             },
-            tool: set.tool,
+            command: set.command,
             files: set.files,
-            is_undone: set.undone == Undone::Yes,
+            undone: set.undone,
         };
         Ok(own.map(past).collect())
     }
@@ -106,7 +105,7 @@ impl History {
         };
         let wanted = UndoRequest { scope, mode, ..UndoRequest::all(Which::Number(number)) };
         let own: Vec<u64> = sets.of_session(by).collect();
-        let TakenBack { number: done, files, notes, .. } = self.request(&wanted).map_err(|error| told(&error, &own))?;
+        let taken = self.request(&wanted).map_err(|error| told(&error, &own))?;
         let did = match mode {
             UndoMode::Plan => self.look_at(number).map_err(|error| told(&error, &own))?,
             UndoMode::Commit => Vec::new(),
@@ -116,9 +115,11 @@ impl History {
             None => true,
         };
         Ok(Reversed {
-            change_set: ChangeSetId(done.unwrap_or(number)),
-            files: files.into_iter().map(reversed_file).collect(),
-            notes,
+            change_set: ChangeSetId(taken.number.unwrap_or(number)),
+            redoes: taken.redoes.iter().copied().map(ChangeSetId).collect(),
+            stay_changed: taken.stay_changed,
+            files: taken.files.iter().map(|file| reversed_file(&taken, file)).collect(),
+            notes: taken.notes,
             did: did.iter().filter(|change| is_meant(change)).filter_map(difference).take(MOST_SHOWN).collect(),
         })
     }
@@ -134,16 +135,16 @@ fn by(session: &SessionRun) -> By {
     By { session: session.name.as_str().to_owned(), run: session.run.to_string(), ..By::default() }
 }
 
-fn reversed_file((path, became): (String, Became)) -> ReversedFile {
+fn reversed_file(taken: &TakenBack, (path, became): &(String, Became)) -> ReversedFile {
     let change = match became {
         Became::Restored | Became::Merged | Became::Renamed => Some(Change::Replace),
         Became::Returned | Became::ObjectsRestored(_) => Some(Change::Create),
         Became::Removed => Some(Change::Remove),
         Became::Unchanged | Became::Kept | Became::ObjectsKept(_) => None,
     };
-    let (verb, remark) = became.words();
+    let (verb, remark) = taken.words(*became);
     let words = format!("{verb} {path}{remark}");
-    let target = Target::Inside(Place::new(&path, Extent::Entry));
+    let target = Target::Inside(Place::new(path, Extent::Entry));
     let is_data = is_data(&target);
     ReversedFile { target, change, words, is_data }
 }

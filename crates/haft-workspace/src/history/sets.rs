@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use haft_contract::change_summary::ChangedPath;
 use haft_contract::door::ChangeSetId;
 use haft_contract::effect::Change;
-use haft_contract::history::{Direction, Reversal};
+use haft_contract::history::{Direction, Reversal, Undone};
 
 use super::{HistoryError, Which};
 use crate::files::repository::concerns;
@@ -52,17 +52,6 @@ pub enum Kind {
     Undo(Vec<u64>),
     /// It brought back what these had taken back.
     Redo(Vec<u64>),
-}
-
-/// Whether a change set was taken back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Undone {
-    /// It holds.
-    No,
-    /// Some of its files were.
-    Partly,
-    /// All of it was.
-    Yes,
 }
 
 /// All change sets of a journal.
@@ -215,6 +204,27 @@ impl Sets {
 
     pub(super) fn is_undo(&self, numbers: &[u64]) -> bool {
         numbers.iter().any(|number| matches!(self.kind(*number), Kind::Undo(_)))
+    }
+
+    /// Returns the change sets that hold again once these are taken back; none where no undo is among them.
+    pub(super) fn redone_by(&self, numbers: &[u64]) -> Vec<u64> {
+        let undone = |number: &u64| match self.kind(*number) {
+            Kind::Undo(undone) => undone,
+            Kind::Change | Kind::Redo(_) => Vec::new(),
+        };
+        numbers.iter().flat_map(undone).collect()
+    }
+
+    /// Returns how many files of change sets hold, and are neither at this path nor below it.
+    pub(super) fn files_elsewhere(&self, numbers: &[u64], path: &Path) -> usize {
+        let holds = |number: &u64, changed: &Path| self.sets.get(number).is_some_and(|set| !set.is_undone(changed));
+        let elsewhere = |number: &u64| {
+            let files = self.shown_set(*number).map(|set| set.files).unwrap_or_default();
+            let files = files.into_iter().filter(|file| !file.is_folder || file.inside.is_some());
+            let changed = files.map(|file| PathBuf::from(file.path));
+            changed.filter(|changed| !changed.starts_with(path) && holds(number, changed)).count()
+        };
+        numbers.iter().map(elsewhere).sum()
     }
 
     /// Returns the change sets that hold, newest first.

@@ -11,10 +11,11 @@ use haft_contract::call::CallId;
 use haft_contract::door::{Errand, Permit, PermitIssuer, SessionName};
 use haft_contract::effect::{Change, Effect};
 use haft_contract::error::ToolError;
+use haft_contract::history::Undone;
 use haft_contract::path::{Extent, Place, Target};
 use tokio_util::sync::CancellationToken;
 
-use super::{Became, HistoryError, Kind, Side, TakenBack, Undone, Which};
+use super::{Became, HistoryError, Kind, Side, TakenBack, Which};
 use crate::files::Workspace;
 use crate::state::WorkspaceState;
 

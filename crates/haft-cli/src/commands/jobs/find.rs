@@ -158,7 +158,7 @@ pub(super) fn title(job: &JobRecord) -> String {
 /// Says how a job is.
 pub(super) fn state(job: &JobRecord) -> String {
     let tenths = (job.duration_ms + 50) / 100;
-    let running = || format!("has run for {}.{} s", tenths / 10, tenths % 10);
+    let running = || format!("is running ({}.{} s)", tenths / 10, tenths % 10);
     format!("{} {}", title(job), job.ended.clone().unwrap_or_else(running))
 }
 

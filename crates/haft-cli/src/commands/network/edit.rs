@@ -53,7 +53,7 @@ fn edit(common: &Common, list: HostList, hosts: &[Allowed]) -> anyhow::Result<Ex
     }
     let file = settings.config_file.display();
     say(&match is_new {
-        true => format!("{file}: [network] {} has {} now.", list.name(), names.join(", ")),
+        true => format!("{file}: [network] {} now has {}.", list.name(), names.join(", ")),
         false => format!("{file}: [network] {} has {} already.", list.name(), names.join(", ")),
     })?;
     for group in groups {

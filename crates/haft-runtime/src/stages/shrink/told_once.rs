@@ -1,4 +1,4 @@
-//! Decides which repairs a session is told again.
+//! Decides which repairs a session is told, and which it is told again.
 //!
 //! A model that writes `file_path` writes it in every call. What it is told of that once it need not read each time, as
 //! long as nothing of its values was read otherwise than it may expect. The record of a call has all repairs.
@@ -6,6 +6,11 @@
 use serde_json::Value;
 
 use crate::arguments::is_completed;
+
+/// Tells whether a repair changed nothing that the call does.
+pub(super) fn is_idle(repair: &str) -> bool {
+    repair.ends_with("left out, it changes nothing")
+}
 
 /// Returns the kind of a repair that is told once; nothing for one that is told each time.
 pub(super) fn kind(repair: &str) -> Option<String> {
@@ -17,9 +22,6 @@ pub(super) fn kind(repair: &str) -> Option<String> {
     }
     if what.contains("read as ") || what.ends_with(" left out") {
         return Some(format!("{place}: {what}"));
-    }
-    if what.ends_with("left out, it changes nothing") {
-        return Some(format!("{place}: left out"));
     }
     let (before, after) = what.split_once(" → ")?;
     let (read, meant) = (serde_json::from_str(before).ok()?, serde_json::from_str(after).ok()?);
@@ -68,7 +70,6 @@ mod tests {
             ("$.limit: \"5\" → 5", "$.limit: \"70\" → 70"),
             ("$.include: \"*.rs\" → [\"*.rs\"]", "$.include: \"*.md\" → [\"*.md\"]"),
             ("$.edits[0].new_str: read as \"new_text\"", "$.edits[12].new_str: read as \"new_text\""),
-            ("$.explanation: \"a\" left out, it changes nothing", "$.explanation: \"b\" left out, it changes nothing"),
             ("json: removed a trailing comma", "json: removed a trailing comma"),
             ("$.path: \"\" left out", "$.path: \"\" left out"),
         ] {
