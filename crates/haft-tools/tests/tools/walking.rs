@@ -233,11 +233,14 @@ async fn a_hundred_thousand_names_in_one_folder_are_counted_and_the_first_shown(
     did: nothing
     "#);
     let found = scene.call("grep", json!({ "pattern": "needle", "limit": 1 })).await;
-    assert!(
-        found.text().starts_with("many/00000\n1:needle\n[1 of at least 1,024 matches; go on with offset=1; "),
-        "{}",
-        found.text()
-    );
+    // As many as were counted within a second; a machine that is fast enough counts all.
+    let text = found.text();
+    let total =
+        text.split_once("\n1:needle\n[1 of ").and_then(|(_, said)| said.split_once(" match")).map(|(total, _)| total);
+    let counted = |total: &str| total.trim_start_matches("at least ").replace(',', "").parse::<u64>().ok();
+    let counted = total.and_then(counted).unwrap_or_default();
+    assert!((1_024..=100_000).contains(&counted) && text.contains("go on with offset=1; "), "{text}");
+    assert_eq!(counted < 100_000, text.contains("at least"), "{text}");
 }
 
 #[tokio::test]
