@@ -39,6 +39,7 @@ use crate::files::transaction::{self, Action, Deed, Done, Job, NotDone};
 use crate::state::journal::{By, How, Journal, PathText, Reading, TakesBack};
 use contents::Contents;
 use sets::Sets;
+use take_back::Plan;
 
 /// What was changed in a workspace.
 #[derive(Clone)]
@@ -49,10 +50,15 @@ pub struct History {
     by: By,
 }
 
-/// What there is to say of all changes.
+/// How many change sets are read for an undo at first, and then: most undo something recent.
+const FEW: [usize; 2] = [16, 256];
+
+/// What there is to say of changes.
 pub struct Log {
     /// The change sets, the newest first.
     pub sets: Vec<ChangeSet>,
+    /// How many older ones there are.
+    pub older: u64,
     /// What can no longer be taken back, and why, a sentence each.
     pub warnings: Vec<String>,
 }
@@ -128,6 +134,21 @@ impl TakenBack {
     }
 }
 
+/// What an undo comes to.
+enum Planned {
+    /// All of it is done at once.
+    Whole(Sets, Vec<u64>, Plan),
+    /// The change sets are taken back one after the other.
+    Entangled(Vec<u64>),
+}
+
+fn only_below<'r>(request: &UndoRequest<'r>) -> Option<&'r Path> {
+    match request.scope {
+        Scope::Below(target) => Some(target.place().path()),
+        Scope::All | Scope::Hunks(_) => None,
+    }
+}
+
 /// A path that stands in the way of an undo.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict {
@@ -197,25 +218,34 @@ impl History {
 
     /// Returns all changes that are known.
     pub fn log(&self) -> Result<Log, HistoryError> {
-        let sets = Sets::of(self.settled().or_else(|_| self.journal.read())?);
+        self.newest(usize::MAX)
+    }
+
+    /// Returns the newest changes, at most so many. It costs the same however many there are in all.
+    pub fn newest(&self, most: usize) -> Result<Log, HistoryError> {
+        let sets = Sets::of(self.settled(Some(most)).or_else(|_| self.read(Some(most)))?);
         let mut warnings = sets.warnings();
         let contents = Contents::new(&sets, &self.root, &self.journal);
         warnings.extend(sets.newest_without_tree(&|tree| contents.has_store(tree)).map(|number| {
             format!("The content of build folders before change sets up to {number} is no longer kept; undo leaves them unchanged.")
         }));
-        Ok(Log { warnings, sets: sets.shown() })
+        let mut shown = sets.shown();
+        let older = sets.not_read() + shown.len().saturating_sub(most) as u64;
+        shown.truncate(most);
+        Ok(Log { warnings, sets: shown, older })
     }
 
     /// Returns what a change set did, path by path; without a number, the newest that was not taken back.
     pub fn diff(&self, number: Option<u64>) -> Result<(u64, Vec<FileChange>), HistoryError> {
-        let sets = Sets::of(self.settled().or_else(|_| self.journal.read())?);
-        let number = match number {
-            Some(number) => number,
-            None => sets.newest().ok_or(HistoryError::NothingLeft)?,
-        };
-        sets.sound(number)?;
-        let contents = Contents::new(&sets, &self.root, &self.journal);
-        Ok((number, contents.changes_of(number)))
+        self.among_few(UndoMode::Commit, |sets| {
+            let number = match number {
+                Some(number) => number,
+                None => sets.newest().ok_or(HistoryError::NothingLeft)?,
+            };
+            sets.sound(number)?;
+            let contents = Contents::new(&sets, &self.root, &self.journal);
+            Ok((number, contents.changes_of(number)))
+        })
     }
 
     /// Returns what a change set did, as `diff`, and cleans up behind nobody: everything stays as it is.
@@ -232,7 +262,39 @@ impl History {
 
     /// Takes back what a request asks for, or says what that would do.
     pub fn request(&self, request: &UndoRequest<'_>) -> Result<TakenBack, HistoryError> {
-        let sets = self.sets_for(request.mode)?;
+        // Of a turn or a session, all that is known is looked for.
+        let planned = match request.which {
+            Which::Turn | Which::Session => self.planned(self.sets_for(request.mode, None)?, request),
+            Which::Newest | Which::Number(_) | Which::LastUndo => {
+                self.among_few(request.mode, |sets| self.planned(sets, request))
+            }
+        };
+        match planned? {
+            // What one change set renamed and another one changed is looked at anew after each.
+            Planned::Entangled(numbers) => self.one_by_one(&numbers),
+            Planned::Whole(sets, numbers, plan) => self.carry_out(&sets, &numbers, (plan, request)),
+        }
+    }
+
+    /// Tries with the newest change sets first. What fails with those may work with all of them.
+    fn among_few<T>(
+        &self,
+        mode: UndoMode,
+        attempt: impl Fn(Sets) -> Result<T, HistoryError>,
+    ) -> Result<T, HistoryError> {
+        for few in FEW {
+            let sets = self.sets_for(mode, Some(few))?;
+            let is_whole = sets.not_read() == 0;
+            match attempt(sets) {
+                Err(_) if !is_whole => {}
+                outcome => return outcome,
+            }
+        }
+        attempt(self.sets_for(mode, None)?)
+    }
+
+    /// Plans what a request asks for.
+    fn planned(&self, sets: Sets, request: &UndoRequest<'_>) -> Result<Planned, HistoryError> {
         let only = match request.scope {
             Scope::Below(target) => Some(target.place().path()),
             // Of one file, the newest change set that changed it is meant.
@@ -240,10 +302,11 @@ impl History {
             Scope::All | Scope::Hunks(_) => None,
         };
         let numbers = sets.chosen(request.which, only)?;
-        match self.take_back(&sets, &numbers, request) {
-            // What one change set renamed and another one changed is looked at anew after each.
-            Err(HistoryError::Entangled(_)) if numbers.len() > 1 && request.is_whole() => self.one_by_one(&numbers),
-            taken => taken,
+        match self.plan(&sets, &numbers, request) {
+            Err(HistoryError::Entangled(_)) if numbers.len() > 1 && request.is_whole() => {
+                Ok(Planned::Entangled(numbers))
+            }
+            plan => plan.map(|plan| Planned::Whole(sets, numbers, plan)),
         }
     }
 
@@ -276,31 +339,36 @@ impl History {
         self.request(&UndoRequest::all(Which::LastUndo))
     }
 
-    fn sets_for(&self, mode: UndoMode) -> io::Result<Sets> {
+    fn sets_for(&self, mode: UndoMode, few: Option<usize>) -> io::Result<Sets> {
         Ok(Sets::of(match mode {
-            UndoMode::Commit => self.settled()?,
-            UndoMode::Plan => self.journal.read()?,
+            UndoMode::Commit => self.settled(few)?,
+            UndoMode::Plan => self.read(few)?,
         }))
     }
 
-    /// Reads all records, after cleaning up behind somebody who was killed: else the plan would be overtaken by that.
-    fn settled(&self) -> io::Result<Reading> {
-        let reading = self.journal.read()?;
+    /// Reads the newest change sets, or all records.
+    fn read(&self, few: Option<usize>) -> io::Result<Reading> {
+        match few {
+            Some(few) if few < usize::MAX => self.journal.read_newest(few),
+            _ => self.journal.read(),
+        }
+    }
+
+    /// Reads records, after cleaning up behind somebody who was killed: else the plan would be overtaken by that.
+    fn settled(&self, few: Option<usize>) -> io::Result<Reading> {
+        let reading = self.read(few)?;
         if !reading.is_unfinished {
             return Ok(reading);
         }
         transaction::recover(&self.root, &self.journal)?;
-        let mut settled = self.journal.read()?;
+        let mut settled = self.read(few)?;
         // A torn end was cut meanwhile; that it was there is still to be told.
         settled.damaged = reading.damaged;
         Ok(settled)
     }
 
-    fn take_back(&self, sets: &Sets, numbers: &[u64], request: &UndoRequest<'_>) -> Result<TakenBack, HistoryError> {
-        let only = match request.scope {
-            Scope::Below(target) => Some(target.place().path()),
-            Scope::All | Scope::Hunks(_) => None,
-        };
+    fn plan(&self, sets: &Sets, numbers: &[u64], request: &UndoRequest<'_>) -> Result<Plan, HistoryError> {
+        let only = only_below(request);
         let contents = Contents::new(sets, &self.root, &self.journal);
         let plan = match (request.placement, request.scope, numbers) {
             (Placement::Beside, ..) => partial::beside(&contents, numbers, only)?,
@@ -311,6 +379,16 @@ impl History {
             let path = only.map(|path| path.display().to_string());
             return Err(path.map_or(HistoryError::NothingLeft, HistoryError::NotConcerned));
         }
+        Ok(plan)
+    }
+
+    fn carry_out(
+        &self,
+        sets: &Sets,
+        numbers: &[u64],
+        (plan, request): (Plan, &UndoRequest<'_>),
+    ) -> Result<TakenBack, HistoryError> {
+        let only = only_below(request);
         let partly = request.placement == Placement::Beside || matches!(request.scope, Scope::Hunks(_));
         let redoes = sets.redone_by(numbers);
         let how = if redoes.is_empty() { How::Undo } else { How::Redo };

@@ -13,25 +13,23 @@ use crate::screen::{self, Part};
 /// Runs the command.
 pub(crate) fn run(common: &Common, arguments: &Arguments) -> anyhow::Result<Exit> {
     let rescue = Rescue::open(&common.options())?;
-    let mut log = rescue.history.log()?;
-    log.sets.iter_mut().take(arguments.most).for_each(|set| hide_in(set, rescue.redactor()));
-    let shown = &log.sets[..log.sets.len().min(arguments.most)];
+    let mut log = rescue.history.newest(arguments.most)?;
+    log.sets.iter_mut().for_each(|set| hide_in(set, rescue.redactor()));
     if common.json {
-        let sets: Vec<Value> = shown.iter().map(record).collect();
-        let older = log.sets.len() - shown.len();
-        let record = json!({ "v": 1, "change_sets": sets, "older": older, "warnings": log.warnings });
+        let sets: Vec<Value> = log.sets.iter().map(record).collect();
+        let record = json!({ "v": 1, "change_sets": sets, "older": log.older, "warnings": log.warnings });
         screen::record(&record.to_string())?;
         return Ok(Exit::Ok);
     }
-    if log.sets.is_empty() {
+    if log.sets.is_empty() && log.older == 0 {
         screen::talk(NOTHING);
     }
-    for set in shown {
+    for set in &log.sets {
         show(set)?;
     }
-    match log.sets.len() - shown.len() {
+    match log.older {
         0 => {}
-        more => screen::talk(&format!("[{more} older ones; show them with -n {}]", log.sets.len())),
+        more => screen::talk(&format!("[{more} older ones; show them with -n {}]", log.sets.len() as u64 + more)),
     }
     log.warnings.iter().for_each(|warning| screen::talk(warning));
     Ok(Exit::Ok)

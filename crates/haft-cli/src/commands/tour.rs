@@ -110,7 +110,7 @@ pub(crate) fn run(common: &Common) -> anyhow::Result<Exit> {
 /// Shows what was changed, and takes it back.
 fn take_back(host: &Host) -> anyhow::Result<()> {
     screen::line(&[Part::Plain("")])?;
-    if host.history.log()?.sets.is_empty() {
+    if host.history.newest(1)?.sets.is_empty() {
         return Ok(screen::line(&[Part::Strong("Nothing was changed, so there is nothing to undo.")])?);
     }
     screen::line(&[Part::Strong("This is what it changed, and how you undo it. You do not need git.")])?;

@@ -88,7 +88,7 @@ impl SessionHistory for History {
 impl History {
     /// Takes back a change set of a session, or says what that would do. What was done is told under its own number.
     fn reverse(&self, by: &By, request: &Reversal, mode: UndoMode) -> Result<Reversed, ToolError> {
-        let sets = self.sets_for(mode).map_err(|error| told(&HistoryError::from(error), &[]))?;
+        let sets = self.sets_for(mode, None).map_err(|error| told(&HistoryError::from(error), &[]))?;
         let number = sets.own_number(by, request).map_err(|error| told(&error, &[]))?;
         let hunks = match (&request.file, request.hunk) {
             (Some(file), Some(hunk)) => vec![(file.clone(), hunk)],

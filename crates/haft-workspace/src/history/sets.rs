@@ -98,8 +98,9 @@ impl Sets {
         let is_incomplete = |set: &Set| set.parts.iter().zip(0..).any(|(part, wanted)| *part != wanted);
         let mut lost: BTreeSet<u64> = reading.outcomes_without_intent().collect();
         lost.extend(sets.iter().filter(|(_, set)| is_incomplete(set)).map(|(number, _)| *number));
-        lost.extend((reading.dropped + 1..=reading.sets).filter(|number| !sets.contains_key(number)));
-        lost.retain(|number| *number > reading.dropped);
+        let known_from = reading.dropped.max(reading.not_read) + 1;
+        lost.extend((known_from..=reading.sets).filter(|number| !sets.contains_key(number)));
+        lost.retain(|number| *number >= known_from);
         let mut all = Self { reading, sets, lost };
         all.note_paths();
         all.note_undone();
@@ -145,6 +146,11 @@ impl Sets {
                 }
             }
         }
+    }
+
+    /// Returns how many older change sets there are that were not read.
+    pub(super) fn not_read(&self) -> u64 {
+        self.reading.not_read.saturating_sub(self.reading.dropped)
     }
 
     /// Returns the intents of a change set that happened.

@@ -9,11 +9,13 @@
 
 pub(super) mod frame;
 mod objects;
+mod parts;
 mod record;
 mod room;
 mod secret_places;
 
 pub(crate) use objects::{Durable, Objects, is_not_kept};
+pub(crate) use parts::Mark;
 pub(crate) use record::{
     By, ContentHash, How, Intent, Kept, Outcome, Owner, PathText, Record, Rights, State, Step, StoreBase, StoreName,
     TakesBack, TreeRecord,
@@ -101,19 +103,13 @@ impl Journal {
         }
     }
 
-    /// Returns how far the journal goes now.
-    pub(crate) fn mark(&self) -> Mark {
-        let facts = self.path().symlink_metadata();
-        facts.map(|facts| Mark { file: (facts.dev(), facts.ino()), length: facts.len() }).unwrap_or_default()
-    }
-
     /// Reads all records; nobody writes meanwhile.
     pub(crate) fn read(&self) -> io::Result<Reading> {
-        self.read_behind(Mark::default())
+        self.read_with(&Reading::of)
     }
 
-    /// Reads the records behind a mark; all where the oldest ones were dropped since.
-    pub(crate) fn read_behind(&self, mark: Mark) -> io::Result<Reading> {
+    /// Reads what this reads; nobody writes meanwhile.
+    fn read_with(&self, read: &dyn Fn(File) -> io::Result<Reading>) -> io::Result<Reading> {
         let file = match private::read_file(&self.path()) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Reading::default()),
             file => file?,
@@ -125,9 +121,7 @@ impl Journal {
                 errno => return Err(errno.into()),
             }
         }
-        let facts = file.metadata()?;
-        let is_same = mark.file == (facts.dev(), facts.ino()) && mark.length <= facts.len();
-        let reading = Reading::behind(file, if is_same { mark.length } else { 0 })?;
+        let reading = read(file)?;
         // What was read is never changed: the file only grows, or another one takes its place.
         if let Some(file) = &reading.file {
             flock(file, FlockOperation::Unlock)?;
@@ -201,14 +195,6 @@ impl Journal {
         let there = self.path().metadata().map(|facts| (facts.dev(), facts.ino()));
         matches!((here, there), (Ok(here), Ok(there)) if here == there)
     }
-}
-
-/// How far a journal went at some moment.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Mark {
-    /// Device and inode of the file: another one takes its place when the oldest records are dropped.
-    file: (u64, u64),
-    length: u64,
 }
 
 /// How far back undo reaches.
@@ -319,7 +305,7 @@ impl<'j> Writing<'j> {
     /// Returns how many intents a change set has.
     pub(crate) fn parts_of(&self, set: u64) -> io::Result<u32> {
         // Only a call that changes something twice has to look.
-        let reading = self.reading()?;
+        let reading = Reading::newest(self.file.try_clone()?, &|reading| reading.knows(set))?;
         let parts = reading.intents.iter().filter(|(intent, _)| intent.set == set).count();
         Ok(u32::try_from(parts).unwrap_or(u32::MAX))
     }
@@ -422,6 +408,8 @@ pub(crate) struct Reading {
     pub(crate) is_unfinished: bool,
     /// Change sets up to this one were dropped to keep within the room.
     pub(crate) dropped: u64,
+    /// Change sets up to this one were not read, because nobody asked for them.
+    pub(crate) not_read: u64,
     /// How many bytes are damaged, in how many places.
     pub(crate) damaged: Vec<u64>,
     /// The highest change set there ever was.
@@ -430,15 +418,13 @@ pub(crate) struct Reading {
 
 impl Reading {
     fn of(file: File) -> io::Result<Self> {
-        Self::behind(file, 0)
+        Self::from(file, 0)
     }
 
-    /// Reads what lies behind this many bytes, and the record before them if it was not concluded then.
-    fn behind(file: File, begin: u64) -> io::Result<Self> {
+    /// Reads the records from this byte on, which begins one.
+    fn from(file: File, begin: u64) -> io::Result<Self> {
         let mut reading = Self::default();
         let length = file.metadata()?.len();
-        let open = frame::last(&file, begin)?.filter(|(_, body)| matches!(parsed(body), Some((Record::Intent(_), _))));
-        let begin = open.map_or(begin, |(frame, _)| frame.begin());
         let scan = frame::scan_from(&file, begin..length, &mut |frame, body| {
             reading.sets = reading.sets.max(frame.head.sets);
             reading.is_unfinished = false;

@@ -1,0 +1,117 @@
+//! Reads parts of the journal: what was added since a mark, and the newest change sets.
+//!
+//! Frames have their length at both ends, so the journal is read from its end without an index: `haft log` and an undo cost
+//! the same however long the history is. Whatever is damaged or incomplete on the way is read from the beginning.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+
+use super::{Intent, Journal, Reading, Record, frame, parsed};
+
+/// How far a journal went at some moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Mark {
+    /// Device and inode of the file: another one takes its place when the oldest records are dropped.
+    file: (u64, u64),
+    length: u64,
+}
+
+impl Journal {
+    /// Returns how far the journal goes now.
+    pub(crate) fn mark(&self) -> Mark {
+        let facts = self.path().symlink_metadata();
+        facts.map(|facts| Mark { file: (facts.dev(), facts.ino()), length: facts.len() }).unwrap_or_default()
+    }
+
+    /// Reads the records behind a mark, and the one before it if it was not concluded then; all where the oldest ones were
+    /// dropped since.
+    pub(crate) fn read_behind(&self, mark: Mark) -> io::Result<Reading> {
+        self.read_with(&|file| {
+            let facts = file.metadata()?;
+            let is_same = mark.file == (facts.dev(), facts.ino()) && mark.length <= facts.len();
+            let begin = if is_same { mark.length } else { 0 };
+            let open = frame::last(&file, begin)?.filter(|(_, body)| intent_of(body).is_some());
+            let begin = open.map_or(begin, |(frame, _)| frame.begin());
+            Reading::from(file, begin)
+        })
+    }
+
+    /// Reads the newest change sets, at least so many, and those that they take back.
+    pub(crate) fn read_newest(&self, sets: usize) -> io::Result<Reading> {
+        self.read_with(&|file| Reading::newest(file, &|reading| reading.known() >= sets))
+    }
+}
+
+/// What is known of the change sets from the end of a journal up to some record.
+#[derive(Default)]
+pub(super) struct Backwards {
+    /// Which parts of each change set were met, the lowest.
+    lowest: BTreeMap<u64, u32>,
+    /// Change sets that others take back.
+    wanted: BTreeSet<u64>,
+}
+
+impl Backwards {
+    fn note(&mut self, intent: &Intent) {
+        let lowest = self.lowest.entry(intent.set).or_insert(intent.part);
+        *lowest = intent.part.min(*lowest);
+        self.wanted.extend(intent.takes_back.iter().flat_map(|back| &back.sets));
+    }
+
+    /// Returns how many change sets are known as a whole.
+    fn known(&self) -> usize {
+        self.lowest.values().filter(|part| **part == 0).count()
+    }
+
+    /// Returns whether a change set is known as a whole.
+    pub(super) fn knows(&self, set: u64) -> bool {
+        self.lowest.get(&set) == Some(&0)
+    }
+
+    /// Returns whether what was read can be understood without what lies before it.
+    fn is_closed(&self) -> bool {
+        self.lowest.values().all(|part| *part == 0) && self.wanted.iter().all(|set| self.knows(*set))
+    }
+}
+
+impl Reading {
+    /// Reads from the end until enough is known.
+    pub(super) fn newest(file: File, is_enough: &dyn Fn(&Backwards) -> bool) -> io::Result<Self> {
+        let mut end = file.metadata()?.len();
+        let mut met = Backwards::default();
+        while !(is_enough(&met) && met.is_closed()) {
+            // The beginning, or damage.
+            let Some((frame, body)) = frame::last(&file, end)? else { return Self::of(file) };
+            end = frame.begin();
+            match parsed(&body) {
+                Some((Record::Intent(intent), _)) => met.note(&intent),
+                Some((Record::Outcome(_), _)) => {}
+                // The oldest were dropped here.
+                Some((Record::Dropped { .. }, _)) | None => return Self::of(file),
+            }
+        }
+        let dropped = match frame::frame_at(&file, 0, file.metadata()?.len())? {
+            Some((_, body)) => match parsed(&body) {
+                Some((Record::Dropped { up_to }, _)) => up_to,
+                _ => 0,
+            },
+            None => return Self::of(file),
+        };
+        let oldest = met.lowest.keys().next().copied().unwrap_or(1);
+        let mut reading = Self::from(file, end)?;
+        reading.dropped = reading.dropped.max(dropped);
+        reading.not_read = (oldest - 1).max(reading.dropped);
+        // An outcome whose intent lies before what was read belongs to a change set that nobody asked for.
+        reading.outcomes.retain(|(set, _), _| *set > reading.not_read);
+        Ok(reading)
+    }
+}
+
+fn intent_of(body: &[u8]) -> Option<Box<Intent>> {
+    match parsed(body)? {
+        (Record::Intent(intent), _) => Some(intent),
+        _ => None,
+    }
+}
