@@ -65,6 +65,8 @@ pub(crate) enum Says {
     Output(Output),
     /// The standard input is run when there is no operand.
     Input(Language),
+    /// The standard input is shell text, whatever the operands are.
+    InputBeside,
     /// What the values of operands such as `if=FILE` are.
     Keys(Vec<(&'static str, Role)>),
     /// How its words are to be read; see [`Traits`].
@@ -280,7 +282,7 @@ impl Fact {
         match &self.says {
             Says::Value(_, role) => !role.only_reads(),
             Says::Operands(said) => depends && !said.roles.iter().chain(&said.last).all(|role| role.only_reads()),
-            Says::Does(_) | Says::Keys(_) | Says::Input(_) => depends,
+            Says::Does(_) | Says::Keys(_) | Says::Input(_) | Says::InputBeside => depends,
             Says::Here(said) => depends && said.is_some_and(|here| !matches!(here.deed, Deed::Read | Deed::List)),
             Says::Flags | Says::Output(_) | Says::Trait => false,
         }
