@@ -107,7 +107,7 @@ impl Walk<'_> {
     }
 
     /// Returns whether an earlier part of this command makes this folder, empty or for others.
-    fn is_made_folder(&self, place: &str) -> bool {
+    pub(super) fn is_made_folder(&self, place: &str) -> bool {
         let located = self.locate.locate(place);
         let is_in = |found: &Found| {
             matches!(&found.does, Does::Change(target, Change::Create)
