@@ -61,10 +61,22 @@ impl Walk<'_> {
     }
 
     fn chosen_by(&self, names: &[&str], folder: &str) -> Option<String> {
-        let paths =
+        let files =
             self.upward(folder).into_iter().flat_map(|folder| names.iter().map(move |name| below(folder, name)));
-        let path = paths.into_iter().find(|path| self.is_or_will_be(path))?;
+        // `go.mod:toolchain`: only a file with that text counts.
+        let chosen = files.filter_map(|file| {
+            let (path, text) = file.split_once(':').map_or((file.as_str(), ""), |(path, text)| (path, text));
+            (self.is_or_will_be(path) && self.may_contain(path, text)).then(|| path.to_owned())
+        });
+        let path = chosen.into_iter().next()?;
         Some(format!("run code that {} chooses", self.shown(&path)))
+    }
+
+    /// Returns whether a file has a text in it, as far as that is known.
+    fn may_contain(&self, path: &str, text: &str) -> bool {
+        let located = self.locate.locate(path);
+        let is_changed = self.changed_paths().any(|changed| located.target.place().path().starts_with(changed));
+        text.is_empty() || is_changed || self.locate.text_of(path).is_none_or(|content| content.contains(text))
     }
 
     /// git takes a folder for a repository that has these names in it, before it looks further up. What is behind a name
