@@ -110,6 +110,7 @@ impl Draft {
             Role::Program(_) if !is_input(word) => self.path(Deed::Run, word),
             Role::Settings(program) => self.settings(Language::Settings(program), word),
             Role::Anything => self.reading.suspected.push(word.clone()),
+            Role::Sockets => self.add_inside(address::of_sockets(word)),
             Role::Socat => self.add_inside(address::of_socat(word)),
             Role::Package => self.package(word, rest),
             role => self.reading.inner.extend(self.run_by(role, word, rest)),

@@ -87,6 +87,8 @@ pub(crate) enum Role {
     Anything,
     /// An address of socat, such as `TCP:host:80` or `EXEC:program`.
     Socat,
+    /// Words of a filter for connections, such as `sport = :80` or `dst 10.0.0.1`.
+    Sockets,
 }
 
 impl Role {
@@ -124,6 +126,7 @@ impl Role {
             "upload" => Role::Upload,
             "console" => Role::Console,
             "socat" => Role::Socat,
+            "sockets" => Role::Sockets,
             "remote+" => Role::Remote(Deed::Create),
             "revision" => Role::Revision(Deed::Read),
             "revision-list" => Role::Revision(Deed::List),

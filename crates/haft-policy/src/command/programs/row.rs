@@ -213,7 +213,9 @@ impl Row {
     pub(crate) fn is_usage(&self, words: &[Value]) -> bool {
         // `usage none`: it loads code of the folder first, whatever it prints then.
         let only_prints = !self.usage.contains(&"none");
-        let is_listed = |word| matches!(word, "--help" | "--version") || self.usage.contains(&word);
+        let prints_version = !self.usage.contains(&"no-version");
+        let is_listed =
+            |word| word == "--help" || (word == "--version" && prints_version) || self.usage.contains(&word);
         only_prints && alone(words).is_some_and(is_listed)
     }
 
