@@ -31,6 +31,10 @@ pub(crate) enum Role {
     Language(Language),
     /// Code whose value is printed.
     Expression,
+    /// Like code, and nothing where it only prints what it computes from numbers.
+    PlainCode,
+    /// Like `Expression`, and nothing where it only computes with numbers.
+    PlainExpression,
     /// `A=b` words, as many as there are.
     Assignments,
     /// `key=value` for git.
@@ -113,6 +117,8 @@ impl Role {
             "remote-command" => Role::RemoteCommand,
             "script" => Role::Script,
             "expression" => Role::Expression,
+            "plain-code" => Role::PlainCode,
+            "plain-expression" => Role::PlainExpression,
             "assignments" => Role::Assignments,
             "git-config" => Role::GitConfig,
             "repository" => Role::Repository,
