@@ -57,8 +57,6 @@ const ASKED: &[&str] = &[
     "terraform version -json",
     "terraform graph",
     "terraform providers",
-    "terraform workspace list",
-    "terraform fmt -check",
     "netstat -g",
     "netstat -gi",
     "netstat --groups -s",

@@ -10,7 +10,7 @@ const VERSION: &[(&str, &[&str])] = &[
     ("-v", &["mvn", "gradle", "rails", "rspec", "eslint", "vite", "webpack", "yarn", "pnpm", "bundle", "nginx", "tsc"]),
     ("-v", &["redis-server", "screen", "watchman", "prettier", "npm"]),
     ("-V", &["python3", "perl", "raku", "tmux", "postgres", "mysql", "memcached", "mypy", "ghc", "mkdocs", "deno"]),
-    ("-version", &["java", "javac", "scala", "groovy", "ocaml", "erl", "ant", "mvn", "terraform"]),
+    ("-version", &["java", "javac", "scala", "groovy", "ocaml", "erl", "ant", "mvn", "tofu"]),
 ];
 
 /// Interpreters that run what they read in spite of the flag, or of which nobody has seen that they stop.

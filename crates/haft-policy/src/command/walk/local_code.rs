@@ -113,9 +113,9 @@ impl Walk<'_> {
     /// Returns whether a folder has an entry of this name, whatever it is, or an earlier part of this command makes it.
     fn has_name(&self, folder: &str, name: &str) -> bool {
         let path = below(folder, name);
-        let names = || self.locate.names_in(folder);
-        let is_listed = |names: Vec<String>| names.len() >= MOST_NAMES || names.iter().any(|listed| listed == name);
-        self.is_or_will_be(&path) || self.is_made_folder(&path) || is_listed(names())
+        let is_listed = || self.locate.names_in(folder).iter().any(|listed| listed == name);
+        let is_entry = || self.entry_at(&path).kind.is_some();
+        self.is_or_will_be(&path) || self.is_made_folder(&path) || is_entry() || is_listed()
     }
 
     /// Returns whether an earlier part of this command makes this folder, empty or for others.

@@ -187,7 +187,7 @@ impl Walk<'_> {
     }
 
     /// Locates an entry of a folder, without following it where it is a link.
-    fn entry_at(&self, place: &str) -> Located {
+    pub(super) fn entry_at(&self, place: &str) -> Located {
         let Some((folder, name)) = place.rsplit_once('/') else { return self.locate.locate(place) };
         let folder = self.locate.locate(if folder.is_empty() { "/" } else { folder });
         let path = folder.target.place().path().join(name);
