@@ -44,6 +44,8 @@ const SHELLS: &[&str] = &[
     "pipenv shell",
     "hatch shell",
     "pixi shell",
+    "mise exec",
+    "mise x",
 ];
 
 /// Commands that start those of the table.

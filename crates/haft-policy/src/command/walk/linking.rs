@@ -75,7 +75,7 @@ impl Links {
     fn of(words: &[Value]) -> Self {
         let name = words[0].known().unwrap_or_default();
         let (is_link, is_ln) = (name.ends_with("link"), name.ends_with("ln"));
-        let told = Told::of(&words[1..]);
+        let told = LinkWords::of(&words[1..]);
         let makes_links = is_link || is_ln || told.has('s', "--symbolic-link") || told.has('l', "--link");
         if !makes_links {
             return Self::default();
@@ -94,14 +94,14 @@ impl Links {
 
 /// The words of `ln` and `cp`, told apart.
 #[derive(Default)]
-struct Told {
+struct LinkWords {
     flags: Vec<String>,
     operands: Vec<Value>,
     /// The folder that a flag names.
     into: Option<Value>,
 }
 
-impl Told {
+impl LinkWords {
     fn of(words: &[Value]) -> Self {
         let mut told = Self::default();
         let mut rest = words.iter();
