@@ -3,8 +3,12 @@
 //! Each row is a command that is harmless in an ordinary workspace, and files that make it run code. The table is
 //! tried in the folder itself, in a folder below, and with the files made by the same command.
 
-use haft_policy::command::examples::{decision, decision_beside};
+use haft_contract::door::FileKind;
+use haft_contract::path::{Extent, Place, Target};
+use haft_policy::command::examples::{HOME, WORKSPACE, decision, decision_beside};
+use haft_policy::command::{Locate, Located, Scene, steps};
 use haft_policy::decision::Decision::{self, Allow, Ask, Deny};
+use haft_policy::policy::{Policy, Situation};
 
 /// A command, and files each of which makes it run code, in its folder or in one above.
 const CHOSEN: &[(&str, &[&str])] = &[
@@ -59,6 +63,14 @@ const CHOSEN: &[(&str, &[&str])] = &[
     ("clang-tidy src/a.c", &[".clang-tidy", "compile_commands.json"]),
     ("yamllint .", &[]),
     ("hg status", &[".hg/hgrc", ".hg/hgrc-not-shared"]),
+    ("hg --version", &[".hg/hgrc"]),
+    ("bazelisk --version", &["tools/bazel", ".bazelversion"]),
+    ("poetry show", &[".poetry/plugins/a.py", ".venv/bin/python"]),
+    ("go version", &["go.mod", "go.work"]),
+    ("go env GOPATH", &["go.mod", "go.work"]),
+    ("go help build", &["go.mod"]),
+    ("tsc --noEmit", &["tsconfig.json"]),
+    ("tsc --noEmit -p .", &["tsconfig.json"]),
     ("hg log -l 5", &[".hg/hgrc"]),
     ("jj st --ignore-working-copy", &[".jj/repo/config.toml", ".jj/workspace-config.toml"]),
 ];
@@ -117,6 +129,46 @@ fn a_command_that_follows_files_of_the_workspace_is_asked_about_where_they_are()
             check(Allow, &["evil/a.txt"], &below);
             check(Allow, &[&planted], command);
         }
+    }
+}
+
+/// A workspace with one file, whose text is known.
+struct OneFile<'a>(&'a str, &'a str);
+
+impl Locate for OneFile<'_> {
+    fn locate(&self, path: &str) -> Located {
+        let inside = path.strip_prefix(WORKSPACE).map(|rest| rest.trim_start_matches('/'));
+        let target = |inside| Target::Inside(Place::new(inside, Extent::Entry));
+        let outside = || Target::Outside(Place::new(path, Extent::Entry));
+        let kind = inside.filter(|inside| *inside == self.0).map(|_| FileKind::File);
+        Located { target: inside.map_or_else(outside, target), kind }
+    }
+
+    fn text_of(&self, file: &str) -> Option<String> {
+        file.ends_with(self.0).then(|| self.1.to_owned())
+    }
+}
+
+#[test]
+fn a_file_is_followed_only_where_its_text_says_so() {
+    let (home, workspace) = (HOME.to_owned(), WORKSPACE.to_owned());
+    let scene = Scene { home, user: "somebody".to_owned(), folder: workspace.clone(), workspace };
+    let judged = |file: OneFile<'_>, command: &str| {
+        Policy::default().judge("bash", &steps(command, &scene, &file), Situation::default()).decision
+    };
+    let module = "module x\n\ngo 1.21\n";
+    for command in ["go version", "go env GOPATH", "go list -m"] {
+        assert_eq!(judged(OneFile("go.mod", module), command), Allow, "{command}");
+        let other = format!("{module}\ntoolchain go1.30.0\n");
+        assert_eq!(judged(OneFile("go.mod", &other), command), Ask, "{command}");
+        assert_eq!(judged(OneFile("go.work", &other), command), Ask, "{command}");
+        let written = format!("echo 'toolchain go1.30.0' > go.work; {command}");
+        assert_eq!(judged(OneFile("a.txt", ""), &written), Ask, "{written}");
+    }
+    assert_eq!(judged(OneFile("tsconfig.json", r#"{"strict": true}"#), "tsc --noEmit"), Allow);
+    for option in ["incremental", "composite", "extends"] {
+        let text = format!(r#"{{"compilerOptions": {{"{option}": true}}}}"#);
+        assert_eq!(judged(OneFile("tsconfig.json", &text), "tsc --noEmit"), Ask, "{option}");
     }
 }
 

@@ -1572,7 +1572,6 @@ kubectl config current-context
 helm version
 helm template release docs -f values.yaml
 helm template docs --set a=b -n ns
-terraform version
 terraform fmt -check -recursive
 terraform fmt -check -diff
 make --version
@@ -1646,7 +1645,6 @@ fd -t f -H
 delta a.txt b.txt
 difft a.rs b.rs
 hyperfine --version
-tldr tar
 strace -c ls
 strace -f -e trace=file ls
 perf stat ls

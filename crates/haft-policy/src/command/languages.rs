@@ -10,6 +10,7 @@ use super::act::{Act, Inner, Language, Reading};
 use super::programs::console;
 use super::value::Value;
 
+mod arithmetic;
 mod awk;
 mod general;
 mod makefile;
@@ -38,6 +39,16 @@ pub(crate) fn read(language: Language, text: &Value) -> Reading {
         Language::Settings(program) => with_gaps_told(text, settings::read(program, text)),
         Language::General => with_gaps_told(text, general::read(&marks::without_numbers(text))),
     }
+}
+
+/// Returns whether code only prints what it computes from numbers.
+pub(crate) fn only_prints_numbers(code: &Value) -> bool {
+    code.known().is_some_and(arithmetic::only_prints)
+}
+
+/// Returns whether an expression only computes with numbers.
+pub(crate) fn only_computes(expression: &Value) -> bool {
+    expression.known().is_some_and(arithmetic::only_computes)
 }
 
 /// Returns what a program of sed does to the text that it edits.

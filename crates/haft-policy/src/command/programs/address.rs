@@ -176,6 +176,30 @@ fn number(name: &str) -> Option<u32> {
     (u64::from(*last) < 1_u64 << (32 - 8 * first.len())).then_some(high | last)
 }
 
+/// Words of filters for connections that are no names of machines.
+const WORDS_OF_FILTERS: &str = "state exclude sport dport src dst and or not eq ne gt lt ge le neq all connected \
+    synchronized bucket big established syn-sent syn-recv fin-wait-1 fin-wait-2 time-wait closed close-wait last-ack \
+    listening listen closing";
+
+/// Reads a filter for connections: whoever names a machine in it asks others for its address.
+pub(super) fn of_sockets(word: &Value) -> Reading {
+    let is_number = |text: &str| text.chars().all(|letter| letter.is_ascii_digit() || "./*".contains(letter));
+    let is_port = |text: &str| text.chars().all(|letter| letter.is_ascii_alphanumeric());
+    let is_plain = |text: &str| {
+        let (address, port) = text.rsplit_once(':').unwrap_or((text, ""));
+        let inner = address.strip_prefix('[').and_then(|inner| inner.strip_suffix(']'));
+        let is_long = inner.unwrap_or(address).contains(':')
+            && address.chars().all(|letter| letter.is_ascii_hexdigit() || ":[]".contains(letter));
+        WORDS_OF_FILTERS.split_whitespace().any(|known| known == text)
+            || ((is_number(address) || is_long) && is_port(port))
+    };
+    let marks = |letter: char| letter.is_whitespace() || "()=!<>&|".contains(letter);
+    match word.known() {
+        Some(filter) if filter.split(marks).all(is_plain) => Reading::default(),
+        _ => one(Act::Connect(None)),
+    }
+}
+
 fn elsewhere() -> Reading {
     one(Act::ConnectElsewhere)
 }

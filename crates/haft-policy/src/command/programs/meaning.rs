@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use haft_contract::effect::{Danger, Host};
 
 use super::super::act::{Act, Deed, Flow, Inner, Language, LocalCode, Reading};
+use super::super::languages;
 use super::super::value::{Piece, Value};
 use super::address;
 use super::console;
@@ -110,6 +111,12 @@ impl Draft {
             Role::Program(_) if !is_input(word) => self.path(Deed::Run, word),
             Role::Settings(program) => self.settings(Language::Settings(program), word),
             Role::Anything => self.reading.suspected.push(word.clone()),
+            // Python may still look for modules, to tell of a mistake.
+            Role::PlainCode if languages::only_prints_numbers(word) => {
+                self.act(Act::LocalCode(LocalCode::PythonModules(None), Value::text(".")));
+            }
+            Role::PlainExpression if languages::only_computes(word) => {}
+            Role::Sockets => self.add_inside(address::of_sockets(word)),
             Role::Socat => self.add_inside(address::of_socat(word)),
             Role::Package => self.package(word, rest),
             role => self.reading.inner.extend(self.run_by(role, word, rest)),
@@ -145,7 +152,8 @@ impl Draft {
             Role::Joined | Role::RemoteCommand => vec![Inner::Script(joined(rest), Vec::new())],
             Role::Script => vec![Inner::Script(word.clone(), after())],
             Role::Language(language) => vec![Inner::Text(language, word.clone())],
-            Role::Expression => vec![printed(word)],
+            Role::PlainCode => vec![Inner::Text(Language::General, word.clone())],
+            Role::Expression | Role::PlainExpression => vec![printed(word)],
             Role::Program(language) => vec![Inner::Input(language, Vec::new())],
             Role::Fed => console::fed(rest).into_iter().collect(),
             Role::Quoted => console::quoted(word).into_iter().collect(),

@@ -54,6 +54,7 @@ fn says(text: &'static str, row: &mut Row) -> Result<Says, String> {
         "input-code" => return Ok(Says::Input(Language::General)),
         "input-powershell" => return Ok(Says::Input(Language::PowerShell)),
         "input-console" => return Ok(Says::Input(Language::Console)),
+        "input-beside" => return Ok(Says::InputBeside),
         "input-patch" => return Ok(Says::Input(Language::Patch)),
         "subcommands" => &mut traits.subcommands,
         "plus" => &mut traits.plus,

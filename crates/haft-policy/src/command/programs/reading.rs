@@ -224,6 +224,9 @@ impl<'a> Reader<'a> {
         if is_read_beside_operands || (plain.is_empty() && draft.runs_nothing()) {
             draft.reading.inner.extend(input.map(|language| Inner::Input(language, Vec::new())));
         }
+        if self.said(|says| matches!(says, Says::InputBeside).then_some(())).is_some() {
+            draft.reading.inner.push(Inner::Input(Language::Shell, Vec::new()));
+        }
         said.is_some_and(|operands| self.by_roles(draft, operands, &plain))
     }
 

@@ -31,6 +31,10 @@ pub(crate) enum Role {
     Language(Language),
     /// Code whose value is printed.
     Expression,
+    /// Like code, and nothing where it only prints what it computes from numbers.
+    PlainCode,
+    /// Like `Expression`, and nothing where it only computes with numbers.
+    PlainExpression,
     /// `A=b` words, as many as there are.
     Assignments,
     /// `key=value` for git.
@@ -87,6 +91,8 @@ pub(crate) enum Role {
     Anything,
     /// An address of socat, such as `TCP:host:80` or `EXEC:program`.
     Socat,
+    /// Words of a filter for connections, such as `sport = :80` or `dst 10.0.0.1`.
+    Sockets,
 }
 
 impl Role {
@@ -111,6 +117,8 @@ impl Role {
             "remote-command" => Role::RemoteCommand,
             "script" => Role::Script,
             "expression" => Role::Expression,
+            "plain-code" => Role::PlainCode,
+            "plain-expression" => Role::PlainExpression,
             "assignments" => Role::Assignments,
             "git-config" => Role::GitConfig,
             "repository" => Role::Repository,
@@ -124,6 +132,7 @@ impl Role {
             "upload" => Role::Upload,
             "console" => Role::Console,
             "socat" => Role::Socat,
+            "sockets" => Role::Sockets,
             "remote+" => Role::Remote(Deed::Create),
             "revision" => Role::Revision(Deed::Read),
             "revision-list" => Role::Revision(Deed::List),

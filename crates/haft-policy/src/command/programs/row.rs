@@ -65,6 +65,8 @@ pub(crate) enum Says {
     Output(Output),
     /// The standard input is run when there is no operand.
     Input(Language),
+    /// The standard input is shell text, whatever the operands are.
+    InputBeside,
     /// What the values of operands such as `if=FILE` are.
     Keys(Vec<(&'static str, Role)>),
     /// How its words are to be read; see [`Traits`].
@@ -211,7 +213,9 @@ impl Row {
     pub(crate) fn is_usage(&self, words: &[Value]) -> bool {
         // `usage none`: it loads code of the folder first, whatever it prints then.
         let only_prints = !self.usage.contains(&"none");
-        let is_listed = |word| matches!(word, "--help" | "--version") || self.usage.contains(&word);
+        let prints_version = !self.usage.contains(&"no-version");
+        let is_listed =
+            |word| word == "--help" || (word == "--version" && prints_version) || self.usage.contains(&word);
         only_prints && alone(words).is_some_and(is_listed)
     }
 
@@ -280,7 +284,7 @@ impl Fact {
         match &self.says {
             Says::Value(_, role) => !role.only_reads(),
             Says::Operands(said) => depends && !said.roles.iter().chain(&said.last).all(|role| role.only_reads()),
-            Says::Does(_) | Says::Keys(_) | Says::Input(_) => depends,
+            Says::Does(_) | Says::Keys(_) | Says::Input(_) | Says::InputBeside => depends,
             Says::Here(said) => depends && said.is_some_and(|here| !matches!(here.deed, Deed::Read | Deed::List)),
             Says::Flags | Says::Output(_) | Says::Trait => false,
         }

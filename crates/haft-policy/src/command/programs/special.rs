@@ -2,6 +2,7 @@
 //!
 //! They may have a row all the same: for their examples, and for subcommands.
 
+mod chmod;
 mod echo;
 mod env;
 mod fd;
@@ -27,6 +28,7 @@ pub(crate) fn read(name: &str, words: &[Value]) -> Option<Reading> {
         | "posh" | "oksh" | "loksh" | "hush" => shell::read,
         "sg" if sg::is_search(words) => sg::read_search,
         "kill" => kill::read,
+        "chmod" | "gchmod" => chmod::read,
         "echo" => echo::read,
         "printf" => echo::read_format,
         "test" | "[" => |_| Reading::default(),

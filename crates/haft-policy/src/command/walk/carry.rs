@@ -149,11 +149,7 @@ impl Walk<'_> {
             "kill" | "pkill" | "killall" if Self::names_haft(words) => {
                 self.emit(Act::Danger(Danger::Haft, "stop haft itself".to_owned()));
             }
-            "ln" => {
-                self.link(words);
-                self.arrive_as_copy(&operands);
-            }
-            "cp" => {
+            "ln" | "gln" | "link" | "cp" | "gcp" => {
                 self.link(words);
                 self.arrive_as_copy(&operands);
             }

@@ -86,12 +86,13 @@ impl Walk<'_> {
         let exports = (builtin == "export" && !has_flag('n')) || has_flag('x');
         let is_local = matches!(builtin, "local" | "declare" | "typeset") && !has_flag('g');
         let refers = has_flag('n') && builtin != "export";
-        let mut exported = Vec::new();
+        let (mut exported, mut is_plain) = (Vec::new(), !has_flag('f'));
         for word in whole_arrays(words).iter().filter(|word| !word.prefix().starts_with(['-', '+'])) {
             let Some(Declared { name, how, value }) = Declared::of(word) else {
                 self.emit(Act::Unknown("which variable it sets is known only when it runs".to_owned()));
                 continue;
             };
+            is_plain &= variables::is_plain(&name, value.as_ref());
             let is_hidden = is_local && self.hide(&name, how);
             let before = self.shell.values(&name);
             // An array whose values have numbers stays one.
@@ -133,7 +134,7 @@ impl Walk<'_> {
             }
             exported.push(name);
         }
-        if exports && !exported.is_empty() {
+        if exports && !exported.is_empty() && !is_plain {
             self.emit(Act::ShellState(format!("set {} for the programs that follow", exported.join(", "))));
         }
     }

@@ -10,12 +10,13 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::LazyLock;
 
+use haft_contract::door::FileKind;
 use haft_contract::effect::{Change, Does};
 
 use super::super::act::LocalCode;
 use super::super::places::{Folder, Place};
 use super::super::value::Value;
-use super::Walk;
+use super::{Found, Walk};
 
 /// How a module of Python may be stored, beside a folder.
 const MODULE_ENDINGS: [&str; 4] = ["py", "pyc", "so", "pyd"];
@@ -60,24 +61,71 @@ impl Walk<'_> {
     }
 
     fn chosen_by(&self, names: &[&str], folder: &str) -> Option<String> {
-        let paths =
+        let files =
             self.upward(folder).into_iter().flat_map(|folder| names.iter().map(move |name| below(folder, name)));
-        let path = paths.into_iter().find(|path| self.is_or_will_be(path))?;
+        // `go.mod:toolchain`: only a file with that text counts.
+        let chosen = files.filter_map(|file| {
+            let (path, text) = file.split_once(':').map_or((file.as_str(), ""), |(path, text)| (path, text));
+            (self.is_or_will_be(path) && self.may_contain(path, text)).then(|| path.to_owned())
+        });
+        let path = chosen.into_iter().next()?;
         Some(format!("run code that {} chooses", self.shown(&path)))
     }
 
-    /// git takes a folder for a repository that has these names in it, before it looks further up.
+    /// Returns whether a file has a text in it, as far as that is known.
+    fn may_contain(&self, path: &str, text: &str) -> bool {
+        let located = self.locate.locate(path);
+        let is_changed = self.changed_paths().any(|changed| located.target.place().path().starts_with(changed));
+        text.is_empty() || is_changed || self.locate.text_of(path).is_none_or(|content| content.contains(text))
+    }
+
+    /// git takes a folder for a repository that has these names in it, before it looks further up. What is behind a name
+    /// does not matter: a `HEAD` may be a link that leads nowhere.
     fn bare_repository(&self, folder: &str) -> Option<String> {
         for folder in self.upward(folder) {
-            let has = |name: &str| self.is_or_will_be(&below(folder, name));
-            if folder.ends_with("/.git") || has(".git") {
+            if folder.ends_with("/.git") || self.has_repository(folder) {
                 return None;
             }
+            let has = |name: &str| self.has_name(folder, name);
             if has("HEAD") && (has("objects") || has("commondir")) {
                 return Some(format!("run what the settings of the repository in {} name", self.shown(folder)));
             }
         }
         None
+    }
+
+    /// Returns whether git finds a `.git` in a folder that it can use, so that it looks no further: a file, a folder with
+    /// a `HEAD`, or one that git makes in this command. Others copy whatever they are given.
+    fn has_repository(&self, folder: &str) -> bool {
+        let kind = |name: &str| self.locate.locate(&below(folder, name)).kind;
+        let git = below(folder, ".git");
+        let is_whole = kind(".git").is_some_and(|kind| kind != FileKind::Folder || self.has_name(&git, "HEAD"));
+        let located = self.locate.locate(folder);
+        let is_made = |found: &&Found| {
+            let is = |word: &str| found.words.iter().any(|said| said == word);
+            let is_git = found.words.first().is_some_and(|program| program == "git") && (is("init") || is("clone"));
+            let makes = matches!(&found.does, Does::Change(target, Change::Create) if *target == located.target);
+            is_git && makes && !is("--bare") && !is("--mirror")
+        };
+        is_whole || self.found.iter().any(|found| is_made(&found))
+    }
+
+    /// Returns whether a folder has an entry of this name, whatever it is, or an earlier part of this command makes it.
+    fn has_name(&self, folder: &str, name: &str) -> bool {
+        let path = below(folder, name);
+        let is_listed = || self.locate.names_in(folder).iter().any(|listed| listed == name);
+        let is_entry = || self.entry_at(&path).kind.is_some();
+        self.is_or_will_be(&path) || self.is_made_folder(&path) || is_entry() || is_listed()
+    }
+
+    /// Returns whether an earlier part of this command makes this folder, empty or for others.
+    pub(super) fn is_made_folder(&self, place: &str) -> bool {
+        let located = self.locate.locate(place);
+        let is_in = |found: &Found| {
+            matches!(&found.does, Does::Change(target, Change::Create)
+                if target.place().path().starts_with(located.target.place().path()))
+        };
+        self.found.iter().any(is_in)
     }
 
     /// Python looks for modules in the folder first.
@@ -133,7 +181,7 @@ impl Walk<'_> {
 
     /// Returns what earlier parts of this command make or replace. A folder that `mkdir` makes is empty.
     fn changed_paths(&self) -> impl Iterator<Item = &Path> {
-        let made = |found: &&super::Found| found.words.first().is_none_or(|program| program != "mkdir");
+        let made = |found: &&Found| found.words.first().is_none_or(|program| program != "mkdir");
         self.found.iter().filter(made).filter_map(|found| match &found.does {
             Does::Change(target, Change::Create | Change::Replace) => {
                 // A change of the whole workspace has its own question.

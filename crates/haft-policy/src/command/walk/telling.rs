@@ -9,6 +9,7 @@ use haft_contract::path::{Extent, Target};
 use super::super::Located;
 use super::super::act::{Act, Deed, Language};
 use super::super::beside::renamed;
+use super::super::patterns;
 use super::super::places::{self, Place, hidden_names};
 use super::super::value::{Piece, Value};
 use super::{Found, Walk, pipes};
@@ -120,6 +121,8 @@ impl Walk<'_> {
             place => place,
         };
         if let Some(end) = self.end_of_links(deed, place) {
+            // A pattern finds what is there.
+            let deed = if deed == Deed::Create && end.contains('*') { Deed::Replace } else { deed };
             self.at_place_itself(deed, &end, path);
         }
         self.at_place_itself(deed, &through, path);
@@ -184,7 +187,7 @@ impl Walk<'_> {
     }
 
     /// Locates an entry of a folder, without following it where it is a link.
-    fn entry_at(&self, place: &str) -> Located {
+    pub(super) fn entry_at(&self, place: &str) -> Located {
         let Some((folder, name)) = place.rsplit_once('/') else { return self.locate.locate(place) };
         let folder = self.locate.locate(if folder.is_empty() { "/" } else { folder });
         let path = folder.target.place().path().join(name);
@@ -208,24 +211,37 @@ impl Walk<'_> {
     fn through_links(&self, place: &str) -> String {
         let mut place = place.to_owned();
         for _ in 0..4 {
-            let link = self.links.iter().find_map(|(link, target)| {
+            if self.link_at(&place).is_some() {
+                break;
+            }
+            let links = self.links.iter().filter_map(|(link, target)| {
                 let rest = place.strip_prefix(link.as_str()).filter(|rest| rest.starts_with('/'))?;
-                Some(format!("{target}{}", rest.trim_end_matches('/')))
+                Some((link.len(), format!("{target}{}", rest.trim_end_matches('/'))))
             });
-            let Some(through) = link else { break };
+            // The last link on the way is the one that was made in what the others lead to.
+            let Some((_, through)) = links.max_by_key(|(length, _)| *length) else { break };
             place = through;
         }
         place
     }
 
+    /// Returns where the link leads that this command has put at a place, or may have put there with others.
+    fn link_at(&self, place: &str) -> Option<&String> {
+        let by_pattern = || {
+            let mut links = self.links.iter().filter(|(link, _)| link.contains('*'));
+            links.find(|(link, _)| patterns::fits(link, place)).map(|(_, target)| target)
+        };
+        self.links.get(place).or_else(by_pattern)
+    }
+
     /// Returns where the link leads that this command has put at a place, for whoever follows it.
     fn end_of_links(&self, deed: Deed, place: &str) -> Option<String> {
         let changes = matches!(deed, Deed::Create | Deed::Replace);
-        let puts_another = changes && ["ln", "mv", "install"].iter().any(|program| self.runs(program));
+        let puts_another = changes && ["ln", "link", "mv", "install"].iter().any(|program| self.runs(program));
         if deed == Deed::Remove || puts_another {
             return None;
         }
-        let mut end = self.links.get(place)?;
+        let mut end = self.link_at(place)?;
         for _ in 0..4 {
             end = self.links.get(end).unwrap_or(end);
         }

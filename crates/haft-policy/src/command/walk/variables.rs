@@ -164,6 +164,12 @@ pub(super) fn matters(name: &str) -> bool {
     !matches!(meaning(name), Meaning::Data | Meaning::Harmless)
 }
 
+/// Returns whether a variable is one of those that are known to be harmless, with this value.
+pub(super) fn is_plain(name: &str, value: Option<&Value>) -> bool {
+    let value = value.cloned().unwrap_or_else(Value::unknown);
+    meaning(name) == Meaning::Harmless && is_followed_by_none(name, &[value])
+}
+
 /// Returns whether programs do the same with a variable as without it, whatever they are. A short word in small letters
 /// is a variable of the command itself.
 fn is_followed_by_none(name: &str, values: &[Value]) -> bool {
