@@ -19,6 +19,8 @@ mod ground;
 mod jobs;
 #[path = "shell/jobs_outside.rs"]
 mod jobs_outside;
+#[path = "shell/kept_by_git.rs"]
+mod kept_by_git;
 #[path = "shell/looking.rs"]
 mod looking;
 #[path = "shell/masked.rs"]

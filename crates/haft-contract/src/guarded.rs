@@ -118,6 +118,7 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| Patterns {
     source: secrets_of(|name| name.kind == SecretKind::Source),
     not_secret: NOT_SECRET.iter().map(|name| Pattern::of(name)).collect(),
     quick: Quick::of(&secrets_of(|_| true)),
+    quick_protected: Quick::of(&protected_names().map(|name| Pattern::of(name.pattern)).collect::<Vec<_>>()),
     holders: protected_names()
         .map(|name| name.pattern)
         .chain(secret_names().filter(|name| !name.is_ambiguous).map(|name| name.pattern))
@@ -128,6 +129,9 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| Patterns {
 /// Returns why a name is protected from being changed, if it is.
 pub fn protected(path: &Path) -> Option<&'static str> {
     let parts = folded(path);
+    if !PATTERNS.quick_protected.may_match(&parts) {
+        return None;
+    }
     PATTERNS.protected.iter().find(|(_, name)| name.matches(&parts)).map(|(why, _)| *why)
 }
 
@@ -209,6 +213,8 @@ struct Patterns {
     not_secret: Vec<Pattern>,
     /// All secret names, for a quick look.
     quick: Quick,
+    /// All protected names, for a quick look.
+    quick_protected: Quick,
     /// The folders that give names their meaning.
     holders: Vec<Pattern>,
 }
@@ -219,6 +225,7 @@ struct Quick {
     names: HashSet<&'static str>,
     parts: Vec<(&'static str, &'static str)>,
     trees: HashSet<&'static str>,
+    tree_parts: Vec<(&'static str, &'static str)>,
 }
 
 impl Quick {
@@ -228,6 +235,7 @@ impl Quick {
             match pattern.parts.last() {
                 Some(PartPattern::Exact(name)) if pattern.is_tree => drop(quick.trees.insert(name)),
                 Some(PartPattern::Exact(name)) => drop(quick.names.insert(name)),
+                Some(PartPattern::Between(begin, end)) if pattern.is_tree => quick.tree_parts.push((begin, end)),
                 Some(PartPattern::Between(begin, end)) => quick.parts.push((begin, end)),
                 None => {}
             }
@@ -237,14 +245,17 @@ impl Quick {
 
     /// Returns whether a name may be the last part of a path that fits.
     fn may_end(&self, name: &str) -> bool {
-        self.names.contains(name)
-            || self.parts.iter().any(|(begin, end)| name.starts_with(begin) && name.ends_with(end))
+        self.names.contains(name) || is_between(&self.parts, name)
     }
 
     fn may_match(&self, parts: &[String]) -> bool {
         parts.last().is_some_and(|name| self.may_end(name))
-            || parts.iter().any(|part| self.trees.contains(part.as_str()))
+            || parts.iter().any(|part| self.trees.contains(part.as_str()) || is_between(&self.tree_parts, part))
     }
+}
+
+fn is_between(parts: &[(&str, &str)], name: &str) -> bool {
+    parts.iter().any(|(begin, end)| name.starts_with(begin) && name.ends_with(end))
 }
 
 /// One entry of a list, taken apart.
@@ -334,6 +345,15 @@ mod tests {
             assert!(secret_kind(Path::new(&path)).is_some() <= may_hold_secrets(name), "{path}");
         }
         assert!(!may_hold_secrets(OsStr::new("main.rs")));
+    }
+
+    #[test]
+    fn every_protected_name_passes_the_quick_look_at_a_path() {
+        for name in protected_names() {
+            let path = format!("a/{}", name.pattern.replace("/**", "/some/file").replace('*', "x"));
+            assert!(protected(Path::new(&path)).is_some(), "{path}");
+        }
+        assert!(!PATTERNS.quick_protected.may_match(&folded(Path::new("src/main.rs"))));
     }
 
     #[test]
