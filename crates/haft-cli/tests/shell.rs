@@ -29,6 +29,8 @@ mod masked;
 mod own_repositories;
 #[path = "shell/owners.rs"]
 mod owners;
+#[path = "shell/packed_references.rs"]
+mod packed_references;
 #[path = "survival/place.rs"]
 #[expect(dead_code, reason = "another suite uses the rest")]
 mod place;
