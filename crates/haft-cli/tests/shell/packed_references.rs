@@ -21,6 +21,29 @@ const KEPT: &[(&str, &str)] = &[
     ),
 ];
 
+/// What the command does.
+const COMMANDS: &[&str] = &[
+    "echo 9 > a.txt; git commit -qam model; echo W > work",
+    "git commit -q --amend -m other",
+    "git rebase -q side",
+    "git reset -q --hard HEAD~1",
+    "git merge -q -m m side",
+    "git branch -d merged; git branch -D side",
+    "git branch -m side other || true",
+    "git branch new HEAD~1; git branch -f side HEAD",
+    "git tag v3; git tag -f v1 HEAD~1; git tag -d v2",
+    "git tag -f v1 HEAD~1",
+    "git worktree add -q wt -b wtb",
+    "git worktree add -q wt side; cd wt; echo 7 > a.txt; git commit -qam 7",
+    "git checkout -q side; echo 8 > s.txt; git commit -qam 8",
+    "echo 6 > a.txt; git stash -q",
+    "git update-ref -d refs/heads/side; git update-ref refs/other/x HEAD",
+    "echo 9 > a.txt; git commit -qam 9; git pack-refs --all",
+    "echo 9 > a.txt; git commit -qam 9; git gc -q",
+    "git pack-refs --all; echo 9 > a.txt; git commit -qam 9",
+    "git checkout -q --orphan fresh; git commit -qm fresh",
+];
+
 /// Returns what git shows of the repository, and that it is sound.
 fn view(ground: &Ground, when: &str) -> String {
     let script = "git for-each-ref; git symbolic-ref HEAD; git stash list; git status --porcelain -uall; git log --oneline -g HEAD; \
@@ -30,6 +53,62 @@ fn view(ground: &Ground, when: &str) -> String {
     let text = String::from_utf8_lossy(&shown.stdout).into_owned() + &String::from_utf8_lossy(&shown.stderr);
     assert!(!["error", "missing", "broken", "fatal"].iter().any(|word| text.contains(word)), "{when}: {text}");
     text
+}
+
+fn back(ground: &Ground, (way, when): (&str, &str), wanted: &str) {
+    let done = ground.haft(&[way]);
+    let said = String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "{when}: {said}");
+    let now = view(ground, when);
+    assert!(now == wanted, "{when}: {said}\n--- wanted\n{wanted}--- now\n{now}");
+}
+
+#[test]
+fn undo_and_redo_restore_references_wherever_git_keeps_them() {
+    let ground = Ground::own();
+    if !ground.has_git() {
+        return;
+    }
+    std::thread::scope(|scope| {
+        for (kept, pack) in KEPT {
+            let ground = ground.another();
+            scope.spawn(move || {
+                COMMANDS.iter().for_each(|command| to_and_fro(&ground.another(), (kept, pack), command))
+            });
+        }
+    });
+}
+
+/// Runs a command in a repository, and takes it back and forth.
+fn to_and_fro(ground: &Ground, (kept, pack): (&str, &str), command: &str) {
+    ground.lay_out(&format!("{REPOSITORY}; {pack}"));
+    let name = format!("{kept}: {command}");
+    let before = view(ground, &name);
+    let record = ground.bash_unread(command, 60.0);
+    assert_eq!(record["exit_code"], 0, "{name}: {record:#}");
+    let after = view(ground, &name);
+    for (number, way) in ["undo", "redo", "undo"].into_iter().enumerate() {
+        let wanted = if way == "undo" { &before } else { &after };
+        back(ground, (way, &format!("{name}: {way} ({number})")), wanted);
+    }
+}
+
+#[test]
+fn a_redo_does_not_move_a_reference_that_was_made_and_packed_since() {
+    let ground = Ground::own();
+    if !ground.has_git() {
+        return;
+    }
+    for reference in ["branch", "tag"] {
+        let ground = ground.another();
+        ground.lay_out(REPOSITORY);
+        ground.bash_unread(&format!("git {reference} new"), 60.0);
+        assert!(ground.haft(&["undo"]).status.success());
+        ground.lay_out(&format!("git {reference} new HEAD~2; git pack-refs --all"));
+        let before = view(&ground, reference);
+        assert!(!ground.haft(&["redo"]).status.success(), "{reference}");
+        assert_eq!(view(&ground, reference), before);
+    }
 }
 
 /// Commands that add no commit.
