@@ -145,6 +145,43 @@ fn undo_names_no_commit_that_the_command_only_stored_anew() {
     }
 }
 
+/// Removals of repositories, and what they leave of them.
+const REMOVING: &[(&str, &str)] = &[
+    ("rm -rf nested", "nested"),
+    ("rm -rf nested || true; mkdir nested; echo x > nested/x", "nested"),
+    ("find . -delete || true", ""),
+    ("find . -mindepth 1 -delete || true", "nested"),
+];
+
+#[test]
+fn a_removed_repository_goes_again_when_its_removal_is_redone() {
+    let ground = Ground::own();
+    if !ground.has_git() {
+        return;
+    }
+    for (command, repository) in REMOVING {
+        let ground = ground.another();
+        ground
+            .lay_out(&format!("{REPOSITORY}; git init -q nested; cd nested; echo x > x; git add .; git commit -qm x"));
+        let before = ground.tree();
+        ground.bash_unread(command, 60.0);
+        let after = ground.tree();
+        for way in ["undo", "redo", "undo", "redo"] {
+            let done = ground.haft(&[way]);
+            let said = String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr);
+            let name = format!("{command}: {way}: {said}");
+            assert!(done.status.success() && !said.contains("was used since"), "{name}");
+            crate::ground::assert_same(&name, if way == "undo" { &before } else { &after }, &ground.tree());
+        }
+        // What was put into it since stays.
+        assert!(ground.haft(&["undo"]).status.success());
+        ground.lay_out(&format!("git -C ./{repository} commit -q --allow-empty -m y"));
+        let said = String::from_utf8_lossy(&ground.haft(&["redo"]).stdout).into_owned();
+        let log = ground.place.path(repository).join(".git/logs/HEAD");
+        assert!(log.is_file(), "{command}: {said}");
+    }
+}
+
 #[test]
 fn undo_still_names_what_points_to_a_commit_that_the_command_made_and_packed() {
     let ground = Ground::own();
