@@ -9,6 +9,8 @@
     reason = "a test lays out folders and starts processes"
 )]
 
+#[path = "shell/attributes.rs"]
+mod attributes;
 #[path = "shell/build_folders.rs"]
 mod build_folders;
 #[path = "shell/damaged_objects.rs"]
