@@ -74,6 +74,10 @@ const NOT_SECRET: &[&str] = &[
     "id_*.rs",
     "id_*.ts",
     "ssh_host_*.pub",
+    ".public_key",
+    ".*_public_key",
+    "kustomization.yaml",
+    "kustomization.yml",
 ];
 
 /// Folders whose files are tests, samples or words: an ambiguous name means nothing in them.
@@ -525,6 +529,23 @@ mod tests {
         "prod.agekey",
         "kaggle.json",
         "serviceAccountKey.json",
+        ".token",
+        "home/.github_token",
+        ".npm-token",
+        ".anthropic_key",
+        ".openai_api_key",
+        ".api-key",
+        "accessKeys.csv",
+        "ann_accessKeys.csv",
+        "rootkey.csv",
+        "secret.txt",
+        "token.txt",
+        "slack_token.txt",
+        "github_token",
+        "deploy/GITHUB_TOKEN",
+        "openai_api_key",
+        "secrets/db.yaml",
+        "deploy/secrets/prod.yml",
     ];
 
     #[test]
@@ -545,6 +566,12 @@ mod tests {
             "credentials",
             "gradle.properties",
             "secrets.py.bak",
+            ".flaskenv",
+            "config/database.yml",
+            "Web.config",
+            "Web.Release.config",
+            ".mcp.json",
+            ".cursor/mcp.json",
         ] {
             assert_eq!(secret_kind(Path::new(name)), Some(SecretKind::Source), "{name}");
             assert!(!is_secret(Path::new(name)), "{name}");
@@ -630,6 +657,30 @@ mod tests {
         "server.crt",
         "server.crt.bak",
         "server.key.pub",
+        "token.rs",
+        "src/token",
+        "tokenizer.txt",
+        "secret_sharing.md",
+        "secret_sharing.txt",
+        "secret_santa.py",
+        "csrf_token.html",
+        "refresh_token.rs",
+        "tests/token.txt",
+        "examples/secret.txt",
+        "fixtures/github_token",
+        "tests/secrets/db.yaml",
+        "primary_key",
+        "foreign_key.sql",
+        ".public_key",
+        ".ci_public_key",
+        "secrets/kustomization.yaml",
+        "secrets/README.md",
+        "secrets/main.go",
+        ".tokenrc",
+        ".keep",
+        "webpack.config.js",
+        "web.config.js",
+        "accesskeys.rs",
     ];
 
     #[test]
