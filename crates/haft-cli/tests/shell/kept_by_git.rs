@@ -151,3 +151,37 @@ fn ordinary_work_in_a_repository_with_a_protected_name_says_nothing_of_it() {
         assert!(!is_named, "{command}: {record:#}");
     }
 }
+
+/// Moves to protected names, and what must still be there.
+const MOVES: &[(&str, &[&str])] = &[
+    ("git mv d1 .husky", &["d1/a", "d1/b/c"]),
+    ("mv d1 .husky", &["d1/a", "d1/b/c"]),
+    ("mv d1/a .bashrc", &["d1/a", "d1/b/c"]),
+    ("mkdir .idea; mv d1/b .idea/", &["d1/a", "d1/b/c"]),
+    ("mv d1 d2; mv d2/a .envrc", &["d1/a", "d2/b/c"]),
+];
+
+#[test]
+fn what_a_command_moves_to_a_protected_name_keeps_its_old_name() {
+    let ground = Ground::own();
+    if !ground.has_git() {
+        return;
+    }
+    for (command, stays) in MOVES {
+        let ground = ground.another();
+        ground.lay_out(&format!(
+            "{BEFORE}; mkdir -p d1/b; echo one > d1/a; echo two > d1/b/c; git add .; git commit -qm d"
+        ));
+        let record = ground.bash_unread(command, 60.0);
+        for path in *stays {
+            assert!(ground.place.path(path).is_file(), "{command}: {path}: {record:#}");
+        }
+        assert!(said(&record).contains("Not removed, because"), "{command}: {record:#}");
+        assert!(ground.haft(&["undo"]).status.success() || record["change_set"].is_null(), "{command}");
+    }
+    // What is removed or moved elsewhere goes.
+    let ground = ground.another();
+    ground.lay_out(&format!("{BEFORE}; echo one > b"));
+    let record = ground.bash_unread("mkdir .husky; echo other > .husky/x; rm a.txt; mv b c", 60.0);
+    assert!(!ground.place.path("a.txt").exists() && !ground.place.path("b").exists(), "{record:#}");
+}

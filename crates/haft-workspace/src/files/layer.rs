@@ -16,6 +16,7 @@ mod keeping;
 mod layerless;
 mod memory;
 mod mounts;
+mod moved_to_refused;
 mod moves;
 mod read;
 mod removing;

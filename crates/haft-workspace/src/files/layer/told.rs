@@ -116,6 +116,9 @@ fn of_left_out(why: LeftOut, names: &str) -> String {
                  {names}."
             )
         }
+        LeftOut::MovedToRefused => {
+            format!("Not removed, because the command moved it to a name that was refused: {names}.")
+        }
         LeftOut::Protected(why) => format!(
             "Refused, because {why}: {names}. It was left unchanged; a person can change it in their own terminal."
         ),
