@@ -185,3 +185,19 @@ fn what_a_command_moves_to_a_protected_name_keeps_its_old_name() {
     let record = ground.bash_unread("mkdir .husky; echo other > .husky/x; rm a.txt; mv b c", 60.0);
     assert!(!ground.place.path("a.txt").exists() && !ground.place.path("b").exists(), "{record:#}");
 }
+
+#[test]
+fn a_stopped_rebase_whose_list_is_refused_says_how_to_go_on_and_that_works() {
+    let ground = Ground::own();
+    if !ground.has_git() {
+        return;
+    }
+    ground.lay_out(&format!("{BEFORE}; for i in 1 2; do echo $i > f$i; git add .; git commit -qm $i; done"));
+    let editor = "printf 'edit %s\\nexec true\\npick %s\\n' $(git rev-parse HEAD~1) $(git rev-parse HEAD) >";
+    let record = ground.bash_unread(&format!("GIT_SEQUENCE_EDITOR=\"{editor}\" git rebase -i HEAD~2"), 60.0);
+    let said = said(&record);
+    assert!(said.contains("git-rebase-todo") && said.contains("rebase --abort"), "{record:#}");
+    let record = ground.bash_unread("git rebase --abort && git log --oneline && git status --porcelain", 60.0);
+    assert_eq!(record["exit_code"], 0, "{record:#}");
+    ground.lay_out("test -f f2; test -z \"$(git status --porcelain)\"; test ! -e .git/rebase-merge");
+}

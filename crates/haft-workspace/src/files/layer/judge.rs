@@ -37,7 +37,7 @@ const WHY_OFF_LIMITS: &str = "it belongs to haft itself";
 const WHY_A_HOLDER: &str = "programs read the content of a folder of that name as their settings";
 const WHY_NAMED: &str = "trusted tools or hooks run it";
 const WHY_FOLLOWED: &str = "a protected name leads to it, so programs run or follow it";
-const WHY_TO_DO: &str = "git would run the programs that it names when it continues";
+pub(super) const WHY_TO_DO: &str = "git would run the programs that it names when it continues";
 const WHY_A_REPOSITORY: &str = "git would treat its folder as a repository, whose hooks and settings run programs";
 
 /// Why something is left out that would plant a git repository.

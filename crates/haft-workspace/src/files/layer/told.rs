@@ -10,7 +10,7 @@ use haft_contract::path::{Extent, Place, Target, one_line};
 
 use super::super::write;
 use super::difference::{Caps, Clash, Difference, Found, LeftOut, Spot};
-use super::judge::{Judged, repository_of};
+use super::judge::{Judged, WHY_TO_DO, repository_of};
 use super::settle::Settling;
 use crate::files::transaction::NotDone;
 
@@ -27,6 +27,7 @@ pub(super) fn of_judged(settling: &Settling<'_>, judged: &Judged, kept: &[(Spot,
         groups.entry(*why).or_default().push(name(spot));
     }
     let mut notes: Vec<String> = groups.iter().map(|(why, names)| of_left_out(*why, &listed(names))).collect();
+    notes.extend(of_stopped(judged));
     let clashes: HashMap<&Spot, Option<Clash>> =
         judged.clashes.iter().map(|found| (&found.spot, found.clash)).collect();
     for (spot, found) in kept.iter().take(MOST_NAMES) {
@@ -59,6 +60,17 @@ pub(super) fn of_judged(settling: &Settling<'_>, judged: &Judged, kept: &[(Spot,
         );
     }
     notes
+}
+
+/// Says how to go on where git stopped in the middle of its work and its list of what is to do was refused.
+fn of_stopped(judged: &Judged) -> Option<String> {
+    let mut refused = judged.left_out.iter().filter(|(_, why)| *why == LeftOut::Protected(WHY_TO_DO));
+    let is_rebase = refused.next()?.0.path.iter().any(|part| part == "rebase-merge" || part == "rebase-apply");
+    let work = if is_rebase { "rebase" } else { "cherry-pick" };
+    Some(format!(
+        "The stopped {work} cannot go on without that list. \"git {work} --abort\" ends it; then do it without \"exec\" \
+         lines and other strategies, and run the programs as separate commands."
+    ))
 }
 
 /// Returns what was not kept because the tool had not said that it would change it.
