@@ -55,6 +55,11 @@ const PLANTED: &[(&str, &str)] = &[
         "git worktree add -q --detach wt; cd wt; git update-index --add --cacheinfo 100755,$h,.husky/pre-commit",
     ),
     (
+        "a sparse index",
+        "git sparse-checkout set --sparse-index src; git update-index --add --cacheinfo 100755,$h,.husky/pre-commit; \
+         git sparse-checkout reapply --sparse-index || true",
+    ),
+    (
         "a new repository",
         "git init -q new; cd new; h=$(echo evil | git hash-object -w --stdin); git update-index --add --cacheinfo 100755,$h,.husky/pre-commit",
     ),
@@ -87,6 +92,21 @@ fn the_result_of_a_command_names_the_protected_names_that_it_left_in_git() {
         .any(|words| said.contains(words));
         assert!(is_named, "{name}: {record:#}");
         assert!(!said.contains("could not look"), "{name}: {record:#}");
+    }
+}
+
+#[test]
+fn a_result_says_when_haft_could_not_look_at_what_the_command_left_in_git() {
+    let ground = Ground::own();
+    if !ground.has_git() {
+        return;
+    }
+    let many = "for i in $(seq 20); do git init -q r$i; done";
+    for command in ["echo junk > .git/index", "printf DIRC > .git/index", many] {
+        let ground = ground.another();
+        ground.lay_out(BEFORE);
+        let record = ground.bash_unread(command, 60.0);
+        assert!(said(&record).contains("could not look at everything"), "{command}: {record:#}");
     }
 }
 
