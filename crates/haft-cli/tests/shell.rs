@@ -9,6 +9,8 @@
     reason = "a test lays out folders and starts processes"
 )]
 
+#[path = "shell/attributes.rs"]
+mod attributes;
 #[path = "shell/build_folders.rs"]
 mod build_folders;
 #[path = "shell/damaged_objects.rs"]
@@ -19,6 +21,8 @@ mod ground;
 mod jobs;
 #[path = "shell/jobs_outside.rs"]
 mod jobs_outside;
+#[path = "shell/kept_by_git.rs"]
+mod kept_by_git;
 #[path = "shell/looking.rs"]
 mod looking;
 #[path = "shell/masked.rs"]
@@ -27,6 +31,8 @@ mod masked;
 mod own_repositories;
 #[path = "shell/owners.rs"]
 mod owners;
+#[path = "shell/packed_references.rs"]
+mod packed_references;
 #[path = "survival/place.rs"]
 #[expect(dead_code, reason = "another suite uses the rest")]
 mod place;

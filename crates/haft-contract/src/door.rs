@@ -22,7 +22,7 @@ use crate::BoxFuture;
 use crate::effect::{Change, Effect, StateKey};
 use crate::encoding::TextForm;
 use crate::error::ToolError;
-use crate::guarded::{SecretKind, secret_kind};
+use crate::guarded::{SecretKind, refused_from_commands, secret_kind};
 use crate::history::History;
 use crate::lines::LineEnds;
 use crate::net::Net;
@@ -114,9 +114,10 @@ pub trait Look: Send + Sync {
         SecretLook { changed: Vec::new(), stores: Vec::new(), is_whole: true }
     }
 
-    /// Returns the objects of the secret files that an index of git lists, with their paths; the index by its real path.
-    fn staged_secrets(&self, _index: &Path) -> Vec<(String, String)> {
-        Vec::new()
+    /// Returns what an index of git lists under names that are secret or protected; the index by its real path. Nothing
+    /// where only git itself can read it.
+    fn staged(&self, _index: &Path) -> Option<Staged> {
+        Some(Staged::default())
     }
 
     /// Returns the user's home, where it is known: what `~` means in a command.
@@ -163,6 +164,28 @@ pub struct GitStore {
     pub trees: Vec<String>,
     /// The index of each worktree, by its real path, and what changes whenever it does.
     pub indexes: Vec<(PathBuf, String)>,
+}
+
+/// What an index of git lists under names that mean something, in all stages.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Staged {
+    /// The objects of secret files, with their paths.
+    pub secrets: Vec<(String, String)>,
+    /// The modes and objects of files that no command may change, with their paths.
+    pub guarded: Vec<(String, String)>,
+}
+
+impl Staged {
+    /// Adds one file of an index, if its name means something.
+    pub fn note(&mut self, mode_and_object: &dyn Fn() -> (String, String), path: &Path) {
+        if secret_kind(path).is_some() {
+            self.secrets.push((mode_and_object().1, path.display().to_string()));
+        }
+        if refused_from_commands(path, FileKind::File).is_some() {
+            let (mode, object) = mode_and_object();
+            self.guarded.push((format!("{mode} {object}"), path.display().to_string()));
+        }
+    }
 }
 
 /// A file that holds secrets.

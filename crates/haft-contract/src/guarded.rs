@@ -74,6 +74,10 @@ const NOT_SECRET: &[&str] = &[
     "id_*.rs",
     "id_*.ts",
     "ssh_host_*.pub",
+    ".public_key",
+    ".*_public_key",
+    "kustomization.yaml",
+    "kustomization.yml",
 ];
 
 /// Folders whose files are tests, samples or words: an ambiguous name means nothing in them.
@@ -118,6 +122,7 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| Patterns {
     source: secrets_of(|name| name.kind == SecretKind::Source),
     not_secret: NOT_SECRET.iter().map(|name| Pattern::of(name)).collect(),
     quick: Quick::of(&secrets_of(|_| true)),
+    quick_protected: Quick::of(&protected_names().map(|name| Pattern::of(name.pattern)).collect::<Vec<_>>()),
     holders: protected_names()
         .map(|name| name.pattern)
         .chain(secret_names().filter(|name| !name.is_ambiguous).map(|name| name.pattern))
@@ -128,6 +133,9 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| Patterns {
 /// Returns why a name is protected from being changed, if it is.
 pub fn protected(path: &Path) -> Option<&'static str> {
     let parts = folded(path);
+    if !PATTERNS.quick_protected.may_match(&parts) {
+        return None;
+    }
     PATTERNS.protected.iter().find(|(_, name)| name.matches(&parts)).map(|(why, _)| *why)
 }
 
@@ -209,6 +217,8 @@ struct Patterns {
     not_secret: Vec<Pattern>,
     /// All secret names, for a quick look.
     quick: Quick,
+    /// All protected names, for a quick look.
+    quick_protected: Quick,
     /// The folders that give names their meaning.
     holders: Vec<Pattern>,
 }
@@ -219,6 +229,7 @@ struct Quick {
     names: HashSet<&'static str>,
     parts: Vec<(&'static str, &'static str)>,
     trees: HashSet<&'static str>,
+    tree_parts: Vec<(&'static str, &'static str)>,
 }
 
 impl Quick {
@@ -228,6 +239,7 @@ impl Quick {
             match pattern.parts.last() {
                 Some(PartPattern::Exact(name)) if pattern.is_tree => drop(quick.trees.insert(name)),
                 Some(PartPattern::Exact(name)) => drop(quick.names.insert(name)),
+                Some(PartPattern::Between(begin, end)) if pattern.is_tree => quick.tree_parts.push((begin, end)),
                 Some(PartPattern::Between(begin, end)) => quick.parts.push((begin, end)),
                 None => {}
             }
@@ -237,14 +249,17 @@ impl Quick {
 
     /// Returns whether a name may be the last part of a path that fits.
     fn may_end(&self, name: &str) -> bool {
-        self.names.contains(name)
-            || self.parts.iter().any(|(begin, end)| name.starts_with(begin) && name.ends_with(end))
+        self.names.contains(name) || is_between(&self.parts, name)
     }
 
     fn may_match(&self, parts: &[String]) -> bool {
         parts.last().is_some_and(|name| self.may_end(name))
-            || parts.iter().any(|part| self.trees.contains(part.as_str()))
+            || parts.iter().any(|part| self.trees.contains(part.as_str()) || is_between(&self.tree_parts, part))
     }
+}
+
+fn is_between(parts: &[(&str, &str)], name: &str) -> bool {
+    parts.iter().any(|(begin, end)| name.starts_with(begin) && name.ends_with(end))
 }
 
 /// One entry of a list, taken apart.
@@ -334,6 +349,15 @@ mod tests {
             assert!(secret_kind(Path::new(&path)).is_some() <= may_hold_secrets(name), "{path}");
         }
         assert!(!may_hold_secrets(OsStr::new("main.rs")));
+    }
+
+    #[test]
+    fn every_protected_name_passes_the_quick_look_at_a_path() {
+        for name in protected_names() {
+            let path = format!("a/{}", name.pattern.replace("/**", "/some/file").replace('*', "x"));
+            assert!(protected(Path::new(&path)).is_some(), "{path}");
+        }
+        assert!(!PATTERNS.quick_protected.may_match(&folded(Path::new("src/main.rs"))));
     }
 
     #[test]
@@ -505,6 +529,23 @@ mod tests {
         "prod.agekey",
         "kaggle.json",
         "serviceAccountKey.json",
+        ".token",
+        "home/.github_token",
+        ".npm-token",
+        ".anthropic_key",
+        ".openai_api_key",
+        ".api-key",
+        "accessKeys.csv",
+        "ann_accessKeys.csv",
+        "rootkey.csv",
+        "secret.txt",
+        "token.txt",
+        "slack_token.txt",
+        "github_token",
+        "deploy/GITHUB_TOKEN",
+        "openai_api_key",
+        "secrets/db.yaml",
+        "deploy/secrets/prod.yml",
     ];
 
     #[test]
@@ -525,6 +566,12 @@ mod tests {
             "credentials",
             "gradle.properties",
             "secrets.py.bak",
+            ".flaskenv",
+            "config/database.yml",
+            "Web.config",
+            "Web.Release.config",
+            ".mcp.json",
+            ".cursor/mcp.json",
         ] {
             assert_eq!(secret_kind(Path::new(name)), Some(SecretKind::Source), "{name}");
             assert!(!is_secret(Path::new(name)), "{name}");
@@ -610,6 +657,30 @@ mod tests {
         "server.crt",
         "server.crt.bak",
         "server.key.pub",
+        "token.rs",
+        "src/token",
+        "tokenizer.txt",
+        "secret_sharing.md",
+        "secret_sharing.txt",
+        "secret_santa.py",
+        "csrf_token.html",
+        "refresh_token.rs",
+        "tests/token.txt",
+        "examples/secret.txt",
+        "fixtures/github_token",
+        "tests/secrets/db.yaml",
+        "primary_key",
+        "foreign_key.sql",
+        ".public_key",
+        ".ci_public_key",
+        "secrets/kustomization.yaml",
+        "secrets/README.md",
+        "secrets/main.go",
+        ".tokenrc",
+        ".keep",
+        "webpack.config.js",
+        "web.config.js",
+        "accesskeys.rs",
     ];
 
     #[test]

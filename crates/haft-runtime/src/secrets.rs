@@ -11,6 +11,7 @@
 
 mod git_history;
 
+use std::ffi::OsStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use haft_contract::door::{Breadth, Receipt, SecretLook};
@@ -22,7 +23,7 @@ use crate::call_context::CallContext;
 use crate::runtime::Ground;
 use crate::stage::{Halt, Stage};
 use crate::stages::execute::Ran;
-use git_history::GitHistory;
+use git_history::{GitHistory, When};
 
 /// What a runtime knows of the secrets of its workspace, beside the values.
 #[derive(Debug, Default)]
@@ -36,14 +37,14 @@ pub(crate) struct KnownSecrets {
 
 /// Learns what a call with these effects could show.
 pub(crate) async fn learn_before(cx: &CallContext<'_>, effects: &[Effect]) {
-    look(cx, breadth(effects)).await;
+    look(cx, breadth(effects), When::Before).await;
 }
 
 /// Learns what a call could show before anybody is asked about it, where nothing is known yet.
 pub(crate) async fn learn_first(cx: &CallContext<'_>, effects: &[Effect]) {
     let breadth = breadth(effects);
     if breadth == Breadth::Whole && !cx.session.ground.secrets.looked.load(Ordering::Relaxed) {
-        look(cx, breadth).await;
+        look(cx, breadth, When::Before).await;
     }
 }
 
@@ -60,15 +61,35 @@ pub(crate) fn learn_all(ground: &Ground) {
     ground.redactor.also_hide_files(&ground.doors.look.secrets(Breadth::Whole).changed);
 }
 
-/// Learns what a call has just made secret, and what the reason may show why another one was not made.
+/// Learns what a call has just made secret, what it left in git, and what the reason may show why another one was not made.
 pub(crate) async fn learn_after(cx: &CallContext<'_>, outcome: &Result<Ran, Halt>) {
     let is_secret = |receipt: &Receipt| match receipt {
         Receipt::Changed(target, _) => secret_kind(target.place().path()).is_some(),
         Receipt::Read(..) | Receipt::Ran { .. } | Receipt::Exited(_) | Receipt::Sent(_) => false,
     };
     let was_not_made = matches!(outcome, Err(halt) if halt.at < Stage::Execute);
-    if was_not_made || cx.receipts().iter().any(is_secret) {
-        look(cx, Breadth::Whole).await;
+    let receipts = cx.receipts();
+    let when = if receipts.iter().any(has_run) { When::After } else { When::Before };
+    if was_not_made || receipts.iter().any(is_secret) || when == When::After && receipts.iter().any(may_be_of_git) {
+        look(cx, Breadth::Whole, when).await;
+    }
+}
+
+/// Returns whether a command ran: before it, all of the workspace was looked at.
+fn has_run(receipt: &Receipt) -> bool {
+    matches!(receipt, Receipt::Ran { .. })
+}
+
+/// Returns whether a call may have changed what git keeps: a bare repository can have any name.
+fn may_be_of_git(receipt: &Receipt) -> bool {
+    const PARTS: [&str; 7] = ["HEAD", "index", "logs", "objects", "packed-refs", "refs", "reftable"];
+    let is_of_git = |part: &OsStr| part.as_encoded_bytes().ends_with(b".git") || PARTS.iter().any(|name| part == *name);
+    match receipt {
+        Receipt::Changed(target, _) => {
+            target.place().extent() == Extent::Tree || target.place().path().iter().any(is_of_git)
+        }
+        Receipt::Ran { uncovered, .. } => uncovered.is_some(),
+        Receipt::Read(..) | Receipt::Exited(_) | Receipt::Sent(_) => false,
     }
 }
 
@@ -86,7 +107,7 @@ fn breadth(effects: &[Effect]) -> Breadth {
 }
 
 /// Looks at files, and at what git keeps.
-async fn look(cx: &CallContext<'_>, breadth: Breadth) {
+async fn look(cx: &CallContext<'_>, breadth: Breadth, when: When) {
     let ground = &cx.session.ground;
     let found = match breadth {
         Breadth::FirstLevel => ground.doors.look.secrets(breadth),
@@ -103,5 +124,5 @@ async fn look(cx: &CallContext<'_>, breadth: Breadth) {
         let words = "There are more secrets in files here than haft looks at; values from the rest are not hidden.";
         cx.note(|notes| notes.warnings.push(words.to_owned()));
     }
-    ground.secrets.history.learn(cx, found.stores).await;
+    ground.secrets.history.learn(cx, found.stores, when).await;
 }

@@ -57,7 +57,7 @@ use bytes::Bytes;
 use haft_contract::BoxFuture;
 use haft_contract::door::{
     Breadth, Doors, FileCopy, FileFacts, Files, Look, Page, PageRequest, Permit, ReadVersion, Receipt, SecretLook,
-    Written,
+    Staged, Written,
 };
 use haft_contract::effect::{Change, Effect, Exposure};
 use haft_contract::error::{Next, Operation, ToolError};
@@ -254,8 +254,8 @@ impl Look for Workspace {
         wide::wide(&self.root, self.home.as_deref(), self.agreed.as_ref())
     }
 
-    fn staged_secrets(&self, index: &Path) -> Vec<(String, String)> {
-        git_stores::staged_secrets(index)
+    fn staged(&self, index: &Path) -> Option<Staged> {
+        git_stores::staged(index)
     }
 
     fn real_path(&self, target: &Target) -> Option<PathBuf> {

@@ -42,6 +42,34 @@ fn a_repository_is_cloned_and_pushed_to_without_leaving_the_workspace() {
 }
 
 #[test]
+fn everyday_settings_of_the_repository_of_the_workspace_are_kept() {
+    for_everybody(&|ground| {
+        if !ground.has_git() {
+            return;
+        }
+        ground.lay_out(&ORIGIN.replace("mkdir a && cd a && ", ""));
+        let mut session = Session::of(ground);
+        works(&mut session, "git config user.name B && git remote add up ./elsewhere");
+        works(
+            &mut session,
+            "git switch -qc feature && git branch --set-upstream-to=main && git branch -m feature other",
+        );
+        ground.lay_out(
+            "test \"$(git config user.name)\" = B && git config remote.up.url && git config branch.other.merge",
+        );
+        let refused = session.run(ground, "git config core.hooksPath .");
+        assert!(text(&refused).contains("Refused") && text(&refused).contains(".git/config"), "{refused:#}");
+        ground.lay_out("! git config core.hooksPath");
+        session.end();
+        for _ in 0..2 {
+            assert!(ground.haft(&["undo"]).status.success());
+        }
+        ground
+            .lay_out("test \"$(git config user.name)\" = A && ! git config remote.up.url && git fsck --full --strict");
+    });
+}
+
+#[test]
 fn a_push_to_another_machine_or_to_a_remote_that_the_command_itself_changes_is_publishing() {
     with_git(&|ground, session| {
         ground.lay_out("git clone -q a b; cd b; git remote add far https://git.example/a.git");

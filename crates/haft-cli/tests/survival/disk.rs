@@ -174,9 +174,9 @@ fn as_ordinary_user(place: &Place) -> Option<Vec<&'static str>> {
 fn what_an_ordinary_user_may_not_write_or_read_stays_and_is_told() {
     let place = Place::new();
     place.put("closed/a.txt", "a\n");
-    place.put("secret.txt", "s\n");
+    place.put("shut.txt", "s\n");
     let Some(around) = Need::Users.found(as_ordinary_user(&place)) else { return };
-    let modes = [("closed", 0o555), ("secret.txt", 0o000)];
+    let modes = [("closed", 0o555), ("shut.txt", 0o000)];
     for (name, mode) in modes {
         std::fs::set_permissions(place.path(name), PermissionsExt::from_mode(mode)).expect("it is ours");
     }
@@ -184,9 +184,9 @@ fn what_an_ordinary_user_may_not_write_or_read_stays_and_is_told() {
         write("closed/a.txt", "b\n"),
         write("closed/new.txt", "n\n"),
         write("closed/deep/new.txt", "n\n"),
-        read("secret.txt"),
-        edit("secret.txt", "s", "t"),
-        write("secret.txt", "t\n"),
+        read("shut.txt"),
+        edit("shut.txt", "s", "t"),
+        write("shut.txt", "t\n"),
     ];
     let records = place.call(&around, &calls);
     for (record, call) in records.iter().zip(&calls) {
@@ -200,6 +200,6 @@ fn what_an_ordinary_user_may_not_write_or_read_stays_and_is_told() {
         std::fs::set_permissions(place.path(name), PermissionsExt::from_mode(0o755)).expect("it is ours");
     }
     let texts =
-        ["closed/a.txt", "secret.txt"].map(|name| std::fs::read_to_string(place.path(name)).expect("it is there"));
+        ["closed/a.txt", "shut.txt"].map(|name| std::fs::read_to_string(place.path(name)).expect("it is there"));
     assert_eq!((texts, place.tree().len()), (["a\n".to_owned(), "s\n".to_owned()], 3));
 }

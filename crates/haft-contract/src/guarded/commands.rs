@@ -89,9 +89,10 @@ pub fn well_known_to_commands() -> impl Iterator<Item = &'static str> {
         .chain(IN_DATA_FOLDERS.iter().copied())
 }
 
-/// The well-known names in folders of version control that a command cannot change.
+/// The well-known names in folders of version control that a command cannot change. Not `.git/config`: a command may add
+/// some settings to it, which is judged by its content when the command has ended.
 const IN_DATA_FOLDERS: &[&str] =
-    &[".git/hooks", ".git/config", ".git/config.worktree", ".git/info/attributes", ".hg/hgrc", ".jj/repo/config.toml"];
+    &[".git/hooks", ".git/config.worktree", ".git/info/attributes", ".hg/hgrc", ".jj/repo/config.toml"];
 
 impl DataFolder {
     /// Says whether a path below the folder is none of the data.

@@ -4,8 +4,11 @@
 //! is secret by its name. The names are remembered for later processes, never the content. When references change, git
 //! lists only what is new since. Most repositories have nothing of that kind; then nothing is read.
 //!
+//! What it lists also says which protected names came in through git: a checkout would write them (`guarded`).
+//!
 //! Not here: finding the repositories and what changed in them (`haft-workspace`), what git prints (`listing`).
 
+mod guarded;
 mod listing;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -17,15 +20,16 @@ use std::time::Duration;
 use bytes::Bytes;
 use haft_contract::call::CallId;
 use haft_contract::context::{RunContext, Unheard};
-use haft_contract::door::{Errand, GitStore, Purpose, SecretFile};
+use haft_contract::door::{Errand, GitStore, Purpose, SecretFile, Staged};
 use haft_contract::effect::{CommandLine, Effect};
-use haft_contract::path::{Extent, Place, Target, one_line};
+use haft_contract::path::{Extent, Place, Target};
 use haft_contract::process::{Command, HowEnded, Stream};
 use serde::{Deserialize, Serialize};
 
 use crate::call_context::CallContext;
 use crate::permits;
-use listing::{Listed, Refs, of_trees, parted};
+use guarded::{Arrived, Guarded};
+use listing::{Listed, Refs, parted, staged_by_git, tree_files};
 
 /// Longest time that one step may take.
 const TIME: Duration = Duration::from_secs(5);
@@ -39,8 +43,6 @@ const MOST_REPOSITORIES: usize = 16;
 const MOST_TIPS: usize = 5_000;
 /// Most tags on trees that are read.
 const MOST_TREES: usize = 50;
-/// Most protected names in one line.
-const MOST_NAMED: usize = 5;
 /// How long the names are remembered.
 const KNOWN_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// What keeps git from running anything of the repository, and from fetching what it lacks.
@@ -89,8 +91,17 @@ struct Seen {
     states: HashMap<PathBuf, (String, Vec<(PathBuf, String)>)>,
     /// The objects whose content is known.
     objects: HashSet<String>,
+    /// The protected names that git keeps.
+    guarded: Guarded,
     /// Whether it was told that not everything was read.
     told: bool,
+}
+
+/// When somebody looks: only a look after a call can tell that a repository is new.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    Before,
+    After,
 }
 
 /// What is remembered of a repository.
@@ -101,40 +112,60 @@ struct Remembered {
     tips: Vec<String>,
     versions: Vec<Version>,
     is_whole: bool,
-    /// What each index looked like, and the secret files in it.
-    staged: BTreeMap<PathBuf, (String, Vec<Version>)>,
-    /// The protected names that the newest commits add or change; nothing that is remembered.
+    /// What each index looked like, and what it lists under names that mean something.
+    indexes: BTreeMap<PathBuf, IndexThen>,
+    /// Trees that references name, and references that put one object in the place of another.
+    others: BTreeSet<String>,
+    /// What came since; nothing that is remembered.
     #[serde(skip)]
-    protected: BTreeSet<String>,
+    arrived: Arrived,
+}
+
+/// What an index was when it was last read.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct IndexThen {
+    sign: String,
+    secrets: Vec<Version>,
+    guarded: BTreeSet<Version>,
+    is_whole: bool,
 }
 
 impl GitHistory {
-    /// Learns the versions in these repositories that are not known yet.
-    pub(super) async fn learn(&self, cx: &CallContext<'_>, stores: Vec<GitStore>) {
+    /// Learns the versions in these repositories that are not known yet, and names what is protected and new in them.
+    pub(super) async fn learn(&self, cx: &CallContext<'_>, stores: Vec<GitStore>, when: When) {
         let is_too_many = stores.len() > MOST_REPOSITORIES;
+        let mut arrived = Arrived { is_whole: !is_too_many, ..Arrived::default() };
         for store in stores.into_iter().take(MOST_REPOSITORIES) {
-            if let Err(why) = self.learn_one(cx, &store).await {
-                self.tell(cx, &why);
+            match self.learn_one(cx, &store, when).await {
+                Ok(found) => arrived.add(found),
+                Err(why) => {
+                    arrived.is_whole = false;
+                    self.tell(cx, &why);
+                }
             }
         }
         if is_too_many {
             self.tell(cx, "there are more repositories than haft reads");
         }
+        cx.note(|notes| notes.warnings.extend(arrived.words(when)));
     }
 
-    async fn learn_one(&self, cx: &CallContext<'_>, store: &GitStore) -> Result<(), String> {
-        let was_known = self.is_known(store);
+    async fn learn_one(&self, cx: &CallContext<'_>, store: &GitStore, when: When) -> Result<Arrived, String> {
+        let is_baseline = when == When::Before && !self.is_known(store);
         if !self.is_new(store) {
-            return Ok(());
+            return Ok(Arrived::nothing());
         }
-        let known = history(cx, store).await?;
-        if was_known && !known.protected.is_empty() {
-            cx.note(|notes| notes.warnings.push(protected_words(&known.protected)));
+        let mut known = history(cx, store).await?;
+        let mut arrived = std::mem::take(&mut known.arrived);
+        {
+            let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+            arrived.staged = seen.guarded.staged_since(&store.git_dir, &known.indexes);
+            arrived.is_whole &= known.indexes.values().all(|index| index.is_whole);
         }
         if !known.is_whole {
             self.tell(cx, &format!("there are more than {MOST_VERSIONS}, or listing them takes too long"));
         }
-        let staged = known.staged.into_values().flat_map(|(_, versions)| versions);
+        let staged = known.indexes.into_values().flat_map(|index| index.secrets);
         let unread: Vec<Version> = {
             let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
             let versions = staged.chain(known.versions);
@@ -147,7 +178,7 @@ impl GitHistory {
                 self.tell(cx, "there are more than haft reads");
             }
         }
-        Ok(())
+        Ok(if is_baseline { Arrived::nothing() } else { arrived })
     }
 
     fn is_known(&self, store: &GitStore) -> bool {
@@ -174,17 +205,6 @@ impl GitHistory {
     }
 }
 
-fn protected_words(names: &BTreeSet<String>) -> String {
-    let named = names.iter().take(MOST_NAMED).map(|name| one_line(name).into_owned()).collect::<Vec<_>>().join(", ");
-    let more = match names.len().saturating_sub(MOST_NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    format!(
-        "New commits have protected names: {named}{more}. A checkout of them writes what other programs run; look at it first."
-    )
-}
-
 /// Returns the versions in a history: remembered, and what is new since.
 async fn history(cx: &CallContext<'_>, store: &GitStore) -> Result<Remembered, String> {
     let doors = &cx.session.ground.doors;
@@ -192,11 +212,12 @@ async fn history(cx: &CallContext<'_>, store: &GitStore) -> Result<Remembered, S
     let recalled = doors.store.recall(&key, KNOWN_FOR).await;
     let mut known: Remembered =
         recalled.and_then(|recalled| serde_json::from_slice(&recalled.kept).ok()).unwrap_or_default();
+    known.arrived = Arrived::nothing();
     // Without git nothing can be read.
     if doors.processes.find_program(&["git"]).is_none() {
-        return Ok(Remembered { is_whole: true, ..Remembered::default() });
+        return Ok(Remembered { is_whole: true, arrived: Arrived::nothing(), ..Remembered::default() });
     }
-    let has_same_indexes = restage(cx, store, &mut known);
+    let has_same_indexes = restage(cx, store, &mut known).await;
     if has_same_indexes && known.state == store.state {
         return Ok(known);
     }
@@ -210,19 +231,37 @@ async fn history(cx: &CallContext<'_>, store: &GitStore) -> Result<Remembered, S
 }
 
 /// Reads each index that changed; says whether none did.
-fn restage(cx: &CallContext<'_>, store: &GitStore, known: &mut Remembered) -> bool {
-    let before = std::mem::take(&mut known.staged);
+async fn restage(cx: &CallContext<'_>, store: &GitStore, known: &mut Remembered) -> bool {
+    let before = std::mem::take(&mut known.indexes);
     let mut has_same = before.len() == store.indexes.len();
     for (index, sign) in &store.indexes {
-        let staged = before.get(index).filter(|(then, _)| then == sign).cloned();
-        has_same &= staged.is_some();
-        let staged = staged.unwrap_or_else(|| {
-            let secrets = cx.session.ground.doors.look.staged_secrets(index);
-            (sign.clone(), secrets.into_iter().take(MOST_VERSIONS).collect())
-        });
-        known.staged.insert(index.clone(), staged);
+        let then = before.get(index).filter(|then| then.sign == *sign && then.is_whole).cloned();
+        has_same &= then.is_some();
+        let now = match then {
+            Some(then) => then,
+            None => {
+                let (staged, is_whole) = staged(cx, store, index).await;
+                let secrets = staged.secrets.into_iter().take(MOST_VERSIONS).collect();
+                IndexThen { sign: sign.clone(), secrets, guarded: staged.guarded.into_iter().collect(), is_whole }
+            }
+        };
+        known.indexes.insert(index.clone(), now);
     }
     has_same
+}
+
+/// Reads an index, through git where it has a form that only git reads; says whether that is all of it.
+async fn staged(cx: &CallContext<'_>, store: &GitStore, index: &Path) -> (Staged, bool) {
+    let look = &cx.session.ground.doors.look;
+    if let Some(staged) = look.staged(index) {
+        return (staged, true);
+    }
+    let Some(folder) = index.parent() else { return (Staged::default(), false) };
+    let of_index = GitStore { git_dir: folder.to_owned(), ..store.clone() };
+    match output((cx, &of_index), &["ls-files", "-s", "-z"], Bytes::new()).await {
+        Ok((text, is_whole)) => (staged_by_git(&text), is_whole),
+        Err(_) => (Staged::default(), false),
+    }
 }
 
 /// Lists what is new.
@@ -234,13 +273,22 @@ async fn list(cx: &CallContext<'_>, store: &GitStore, known: Remembered) -> Resu
     let known_tips = known.tips.iter().map(|tip| format!("^{tip}\n"));
     let input: String = store.named.iter().map(|named| format!("{named}\n")).chain(known_tips).collect();
     let mut is_whole = run((cx, store), LIST, (input.into(), &hear)).await? && has_all_refs;
-    let (mut versions, protected) = listed.into_inner().unwrap_or_else(PoisonError::into_inner).end();
+    let (mut versions, committed) = listed.into_inner().unwrap_or_else(PoisonError::into_inner).end();
+    let mut arrived = Arrived { committed, is_whole, ..Arrived::default() };
+    arrived.replaced(&refs.replaced, &known.others);
+    let mut others = refs.replaced;
     for tree in refs.trees.iter().chain(&store.trees).take(MOST_TREES) {
         let (text, has_all) =
             output((cx, store), &["ls-tree", "-r", "-z", tree], Bytes::new()).await.unwrap_or_default();
-        versions.extend(of_trees(&text));
+        let files = tree_files(&text);
+        if !known.others.contains(tree) {
+            arrived.of_tree(files.guarded, &known.indexes);
+        }
+        others.insert(tree.clone());
+        versions.extend(files.secrets);
         is_whole &= has_all || text.is_empty();
     }
+    arrived.is_whole &= is_whole && refs.trees.len() + store.trees.len() <= MOST_TREES;
     // A tag on a single file says nothing of its name.
     versions.extend(refs.blobs);
     versions.extend(known.versions);
@@ -249,7 +297,7 @@ async fn list(cx: &CallContext<'_>, store: &GitStore, known: Remembered) -> Resu
     is_whole &= versions.len() <= MOST_VERSIONS && (known.is_whole || known.state.is_empty());
     versions.truncate(MOST_VERSIONS);
     let tips = if refs.tips.len() <= MOST_TIPS { refs.tips } else { Vec::new() };
-    Ok(Remembered { state: store.state.clone(), tips, versions, is_whole, staged: known.staged, protected })
+    Ok(Remembered { state: store.state.clone(), tips, versions, is_whole, indexes: known.indexes, others, arrived })
 }
 
 /// Reads versions; says whether those are all.

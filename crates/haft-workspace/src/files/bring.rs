@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat, XattrFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat};
 use rustix::io::Errno;
 
 use super::image::LARGEST_MIDDLE;
@@ -173,29 +173,21 @@ fn open_readable(folder: &OwnedFd, name: &OsStr) -> Result<OwnedFd, Errno> {
     }
 }
 
-/// What the layer has noted in attributes of a file. A command's own ones of that kind are noted one level deeper.
-const OF_THE_LAYER: &str = "user.overlay.";
-const OF_A_COMMAND: &str = "user.overlay.overlay.";
+/// How attributes begin that say something to a layer. Where a command sets one, the layer notes it one level deeper, and
+/// in the workspace it would make the layers of later commands misread the file.
+const OF_LAYERS: [&str; 2] = ["user.overlay.", "trusted.overlay."];
 
-/// Removes the attributes that belong to the layer, or give a program powers; returns whether there were any.
+/// Removes the attributes that belong to layers, or give a program powers; returns whether there were any.
 pub(super) fn clear_attributes(file: &File, mode: u32) -> io::Result<bool> {
     let mut names = super::image::attributes_of(file);
-    names.retain(|name| name.starts_with(OF_THE_LAYER) || name == "security.capability");
+    names.retain(|name| OF_LAYERS.iter().any(|begin| name.starts_with(begin)) || name == "security.capability");
     if names.is_empty() {
         return Ok(false);
     }
     // Not even the owner changes attributes of what is write-protected.
     rustix::fs::fchmod(file, Mode::from_raw_mode(mode | 0o200))?;
-    let (of_a_command, others): (Vec<_>, Vec<_>) = names.iter().partition(|name| name.starts_with(OF_A_COMMAND));
-    for name in others {
-        rustix::fs::fremovexattr(file, &**name)?;
-    }
-    for name in of_a_command {
-        let mut value = vec![0; 64 * 1024];
-        let size = rustix::fs::fgetxattr(file, &**name, &mut value)?;
-        let own = name.replacen(OF_A_COMMAND, OF_THE_LAYER, 1);
-        rustix::fs::fsetxattr(file, own, &value[..size], XattrFlags::empty())?;
-        rustix::fs::fremovexattr(file, &**name)?;
+    for name in names {
+        rustix::fs::fremovexattr(file, &*name)?;
     }
     Ok(true)
 }

@@ -11,8 +11,7 @@ use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use haft_contract::door::{GitStore, SecretFile};
-use haft_contract::guarded::secret_kind;
+use haft_contract::door::{GitStore, SecretFile, Staged};
 
 use crate::history::git_index;
 
@@ -57,6 +56,8 @@ pub(super) struct GitStores {
     named: HashMap<PathBuf, (Sign, Vec<String>)>,
     /// Settings that were told, and what they include.
     settings: HashMap<PathBuf, (Sign, Vec<PathBuf>)>,
+    /// How many looks did not see everything.
+    looks: u64,
 }
 
 /// How a file looks from outside; nothing where it is not there.
@@ -103,7 +104,12 @@ impl GitStores {
     /// Adds how the folders of references look, which change whenever a reference in them does.
     fn sign_folders(&mut self, top: PathBuf, signs: &mut Vec<Sign>) {
         let mut waiting = vec![top];
-        while let Some(folder) = waiting.pop().filter(|_| signs.len() < MOST_FOLDERS) {
+        while let Some(folder) = waiting.pop() {
+            if signs.len() >= MOST_FOLDERS {
+                // What is not looked at may have changed, so each look finds another state.
+                self.looks += 1;
+                return signs.push(Some((self.looks, 0, 0, 0, 0, 0)));
+            }
             let seen = sign(&folder);
             signs.push(seen);
             waiting.extend_from_slice(kept(&mut self.folders, folder, seen, folders_in));
@@ -225,11 +231,10 @@ fn objects_named(path: &Path) -> Vec<String> {
     text.split_whitespace().filter(is_name).map(str::to_owned).collect()
 }
 
-/// Returns the objects of secret files in an index, and their paths.
-pub(super) fn staged_secrets(path: &Path) -> Vec<(String, String)> {
-    let bytes = read(path, LARGEST_INDEX).unwrap_or_default();
-    let staged = git_index::objects(&bytes, &|path| secret_kind(path).is_some());
-    staged.into_iter().map(|(path, object)| (object, path.display().to_string())).collect()
+/// Returns the files in an index whose names mean something; nothing where it is too large or not understood.
+pub(super) fn staged(path: &Path) -> Option<Staged> {
+    let bytes = read(path, LARGEST_INDEX)?;
+    git_index::gathered(&bytes, &|staged: &mut Staged, facts, path| staged.note(facts, path))
 }
 
 /// Returns the files that settings include.
@@ -285,6 +290,18 @@ mod tests {
             assert_ne!(now, last, "{path}");
             last = now;
         }
+    }
+
+    #[test]
+    fn where_there_are_too_many_folders_of_references_each_look_finds_another_state() {
+        let scene = tempfile::tempdir().expect("there is room");
+        put(scene.path(), ".git/HEAD", "ref: refs/heads/main\n");
+        for number in 0..MOST_FOLDERS {
+            put(scene.path(), &format!(".git/refs/x/{number}/y"), "a");
+        }
+        let mut stores = GitStores::default();
+        let mut state = || stores.look(&[scene.path().to_owned()]).0[0].state.clone();
+        assert_ne!(state(), state());
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod layerless;
 mod meanwhile;
 mod memory;
 mod mounts;
+mod moved_to_refused;
 mod moves;
 mod read;
 mod removing;

@@ -5,6 +5,7 @@
 //!
 //! Not here: what undo does with a path (`take_back`), which files of a repository a command may change (`files::layer`).
 
+mod earlier;
 pub(super) mod journal_objects;
 pub(super) mod needs;
 pub(super) mod object_store;

@@ -45,19 +45,23 @@ pub(crate) fn contents(index: &[u8]) -> Option<HashMap<PathBuf, Vec<u8>>> {
     Some(index.entries.into_iter().map(entry).collect())
 }
 
-/// Returns the paths of some files in an index, in all stages, with the names of their contents.
-pub(crate) fn objects(index: &[u8], is_wanted: &dyn Fn(&Path) -> bool) -> Vec<(PathBuf, String)> {
+/// The mode of a file and the name of its content, when they are asked for.
+pub(crate) type Facts<'f> = &'f dyn Fn() -> (String, String);
+
+/// Gathers something from all files of an index, in all stages, each with its mode and the name of its content; nothing
+/// when the index is not understood, or lists a whole folder as one.
+pub(crate) fn gathered<T: Default>(index: &[u8], take: &dyn Fn(&mut T, Facts<'_>, &Path)) -> Option<T> {
     let of_length = |hash: usize| {
-        let mut found = Vec::new();
-        let take = &mut |entry: Entry<'_>, path: &[u8]| {
+        let (mut all, mut has_folders) = (T::default(), false);
+        let each = &mut |entry: Entry<'_>, path: &[u8]| {
+            has_folders |= entry.mode[2] & 0xf0 == FOLDER;
             let path = Path::new(OsStr::from_bytes(path));
-            if is_wanted(path) {
-                found.push((path.to_owned(), to_hex(entry.content)));
-            }
+            take(&mut all, &|| (to_hex(entry.mode), to_hex(entry.content)), path);
         };
-        scan(index, hash, take).map(|_| found)
+        scan(index, hash, each)?;
+        (!has_folders).then_some(all)
     };
-    [20, 32].into_iter().find_map(of_length).unwrap_or_default()
+    [20, 32].into_iter().find_map(of_length)
 }
 
 /// Returns the names of all objects that an index names; nothing when it is not understood.
@@ -98,6 +102,8 @@ struct Entry<'a> {
 /// Where the mode stands in an entry, and where the name of the content: times, numbers, owner and size are the rest.
 const MODE: usize = 24;
 const CONTENT: usize = 40;
+/// What the mode of a folder has in its third byte.
+const FOLDER: u8 = 0x40;
 /// The flags without the length of the path.
 const FLAGS: u16 = 0xf000;
 /// The flag that more flags follow.

@@ -1,6 +1,7 @@
 //! Changes through the file door, and what undo makes of them.
 
 mod again;
+mod long;
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;

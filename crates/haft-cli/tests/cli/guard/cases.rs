@@ -107,7 +107,7 @@ impl Place {
             ("ws/.env", "A=1\n"),
             ("ws/sub/.env.production", "A=1\n"),
             ("ws/.env.example", "A=\n"),
-            ("out/secret.txt", "x\n"),
+            ("out/plans.txt", "x\n"),
             ("home/.ssh/id_rsa", "x\n"),
             ("home/.config/haft/x", ""),
         ] {

@@ -38,8 +38,8 @@ fn a_call_of_codex_is_judged_in_the_folder_of_the_session_whatever_folder_it_sta
         ("home", "cat notes/x", "deny"),
         ("home/notes", "cat x", "deny"),
         ("home/notes", "echo x > y", "deny"),
-        ("out", "cat secret.txt", "deny"),
-        ("ws/link-out", "cat secret.txt", "deny"),
+        ("out", "cat plans.txt", "deny"),
+        ("ws/link-out", "cat plans.txt", "deny"),
         ("ws", "echo x > plain.txt", "leave"),
         ("ws/sub", "echo x > plain.txt", "leave"),
         ("ws/sub", "cat plain.txt ../src/main.rs", "leave"),
@@ -66,7 +66,7 @@ fn a_patch_in_a_command_is_judged_by_the_files_that_it_names() {
     let diff = |path: &str| format!("patch -p1 <<'EOF'\n--- a/{path}\n+++ b/{path}\n@@ -1 +1 @@\n-x\n+y\nEOF\n");
     let mut wrong = Vec::new();
     for path in
-        [".envrc", "sub/.mcp.json", ".git/hooks/pre-commit", ".vscode/tasks.json", "../out/secret.txt", "plain.txt"]
+        [".envrc", "sub/.mcp.json", ".git/hooks/pre-commit", ".vscode/tasks.json", "../out/plans.txt", "plain.txt"]
     {
         let wanted = if path == "plain.txt" { "leave" } else { "deny" };
         for command in [
@@ -153,7 +153,7 @@ fn a_patch_of_copilot_cli_is_text_and_each_file_in_it_is_judged() {
         (json!(added("sub/.envrc")), "deny"),
         (json!(changed("${WS}/.git/config")), "deny"),
         (json!(changed("plain.txt") + &added(".mcp.json")), "deny"),
-        (json!(changed("../out/secret.txt")), "deny"),
+        (json!(changed("../out/plans.txt")), "deny"),
         (json!({ "input": added(".vscode/tasks.json") }), "deny"),
         (json!("plain.txt"), "deny"),
         (json!(""), "deny"),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
-use haft_contract::door::{FileKind, SecretFile};
+use haft_contract::door::{FileKind, SecretFile, Staged};
 use haft_contract::guarded::{refused_from_commands, secret_kind};
 
 use super::Version;
@@ -69,6 +69,8 @@ pub(super) struct Refs {
     pub(super) trees: Vec<String>,
     /// Files that a tag names, each under a name by which it is read as a secret.
     pub(super) blobs: Vec<Version>,
+    /// References that put a tree or a file in the place of another one, with what they name.
+    pub(super) replaced: BTreeSet<String>,
 }
 
 impl Refs {
@@ -77,6 +79,10 @@ impl Refs {
         for line in String::from_utf8_lossy(text).lines() {
             let fields: Vec<&str> = line.splitn(4, ' ').collect();
             let [kind, tagged, object, name] = fields[..] else { continue };
+            // A commit in the place of another one is listed with the commits.
+            if name.starts_with("refs/replace/") && matches!(kind, "tree" | "blob") {
+                refs.replaced.insert(format!("{name} {object}"));
+            }
             match if tagged.is_empty() { kind } else { tagged } {
                 "tree" => refs.trees.push(object.to_owned()),
                 // What the tag names, not the tag.
@@ -88,12 +94,29 @@ impl Refs {
     }
 }
 
-/// Returns the secret files that `git ls-tree -r -z` lists.
-pub(super) fn of_trees(text: &[u8]) -> Vec<Version> {
+/// Returns the files whose names mean something in what `git ls-tree -r -z` lists.
+pub(super) fn tree_files(text: &[u8]) -> Staged {
+    // A mode, the kind and the name of the content.
+    entries_of(text, 2)
+}
+
+/// Returns the files whose names mean something in what `git ls-files -s -z` lists.
+pub(super) fn staged_by_git(text: &[u8]) -> Staged {
+    // A mode, the name of the content and a stage.
+    entries_of(text, 1)
+}
+
+/// Reads entries whose first field is a mode, and which have the name of the content in another one.
+fn entries_of(text: &[u8], object_at: usize) -> Staged {
     let text = String::from_utf8_lossy(text);
-    let entries = text.split('\0').filter_map(|entry| entry.split_once('\t'));
-    let secret = entries.filter(|(_, path)| secret_kind(Path::new(path)).is_some());
-    secret.filter_map(|(facts, path)| Some((facts.split(' ').nth(2)?.to_owned(), path.to_owned()))).collect()
+    let mut staged = Staged::default();
+    for (facts, path) in text.split('\0').filter_map(|entry| entry.split_once('\t')) {
+        let field = |at: usize| facts.split(' ').nth(at).unwrap_or_default().to_owned();
+        // The mode as an index writes it.
+        let mode = || format!("{:08x}", u32::from_str_radix(&field(0), 8).unwrap_or_default());
+        staged.note(&|| (mode(), field(object_at)), Path::new(path));
+    }
+    staged
 }
 
 /// Parts what `git cat-file --batch` printed into the files.
@@ -159,6 +182,6 @@ mod tests {
         assert_eq!((refs.tips, refs.trees), (vec![a, b], vec![c.clone()]));
         assert_eq!(refs.blobs, [(format!("{d}^{{}}"), "refs/tags/key/.env".to_owned())]);
         let tree = format!("100644 blob {d}\tdeep/.env\0100644 blob {c}\tmain.rs\0");
-        assert_eq!(of_trees(tree.as_bytes()), [(d, "deep/.env".to_owned())]);
+        assert_eq!(tree_files(tree.as_bytes()).secrets, [(d, "deep/.env".to_owned())]);
     }
 }

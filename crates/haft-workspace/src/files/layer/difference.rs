@@ -147,6 +147,8 @@ pub(super) enum LeftOut {
     Covered,
     /// The system does not let us.
     NotAllowed,
+    /// It was moved to a name that is refused.
+    MovedToRefused,
     /// It is protected, for this reason.
     Protected(&'static str),
 }

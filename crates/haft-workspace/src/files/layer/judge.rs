@@ -24,6 +24,7 @@ use super::super::repository::{self, RepositoryJudge, Sight};
 use super::difference::{Clash, Comes, Difference, Found, LeftOut, Spot};
 use super::harmless;
 use super::keeping::Kept;
+use super::moved_to_refused;
 use super::read::open_file;
 use super::settle::OpenRoot;
 
@@ -36,7 +37,7 @@ const WHY_OFF_LIMITS: &str = "it belongs to haft itself";
 const WHY_A_HOLDER: &str = "programs read the content of a folder of that name as their settings";
 const WHY_NAMED: &str = "trusted tools or hooks run it";
 const WHY_FOLLOWED: &str = "a protected name leads to it, so programs run or follow it";
-const WHY_TO_DO: &str = "git would run the programs that it names when it continues";
+pub(super) const WHY_TO_DO: &str = "git would run the programs that it names when it continues";
 const WHY_A_REPOSITORY: &str = "git would treat its folder as a repository, whose hooks and settings run programs";
 
 /// Why something is left out that would plant a git repository.
@@ -63,7 +64,8 @@ pub(super) struct Judged {
 pub(super) fn judge(roots: &[OpenRoot], keeps: &Keeps, difference: Difference) -> Judged {
     let repositories = roots.iter().map(|_| RepositoryJudge::default()).collect();
     let followed = roots.first().map(OpenRoot::followed).unwrap_or_default();
-    let mut judge = Judge { roots, keeps, repositories, followed, judged: Judged::default() };
+    let mut judge =
+        Judge { roots, keeps, repositories, followed, refused_files: Vec::new(), judged: Judged::default() };
     let mut left_out = difference.left_out;
     // What does not come in is not said to have come in without something.
     left_out.retain(|(spot, why)| *why != LeftOut::SetId || judge.is_kept(spot));
@@ -75,6 +77,7 @@ pub(super) fn judge(roots: &[OpenRoot], keeps: &Keeps, difference: Difference) -
         judge.one(found);
     }
     let mut judged = judge.judged;
+    moved_to_refused::keep_sources(roots, &mut judged, &judge.refused_files);
     drop_what_is_in_folders_that_stay_out(&mut judged);
     wait_for_locks(roots, &mut judged);
     keep_repositories_whole(&mut judged);
@@ -88,6 +91,8 @@ pub(super) struct Judge<'a> {
     /// Judges the paths beneath each root.
     repositories: Vec<RepositoryJudge>,
     followed: Followed,
+    /// Files whose names are refused.
+    refused_files: Vec<Spot>,
     pub(super) judged: Judged,
 }
 
@@ -97,6 +102,9 @@ impl Judge<'_> {
             self.judged.new_folders.insert(found.spot.clone());
         }
         if let Some(why) = self.left_out(&found) {
+            if matches!((&why, &found.comes), (LeftOut::Protected(_), Comes::File(_))) {
+                self.refused_files.push(found.spot.clone());
+            }
             self.judged.left_out.push((found.spot, why));
         } else if found.clash.is_none() {
             self.judged.comes.push(found);

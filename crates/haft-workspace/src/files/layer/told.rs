@@ -11,7 +11,7 @@ use haft_contract::process::Conflict;
 
 use super::super::write;
 use super::difference::{Caps, Clash, Difference, Found, LeftOut, Spot};
-use super::judge::{Judged, repository_of};
+use super::judge::{Judged, WHY_TO_DO, repository_of};
 use super::meanwhile::Meanwhile;
 use super::settle::Settling;
 use crate::files::transaction::NotDone;
@@ -29,6 +29,7 @@ pub(super) fn of_judged(settling: &Settling<'_>, judged: &Judged, kept: &[(Spot,
         groups.entry(*why).or_default().push(name(spot));
     }
     let mut notes: Vec<String> = groups.iter().map(|(why, names)| of_left_out(*why, &listed(names))).collect();
+    notes.extend(of_stopped(judged));
     let clashes: HashMap<&Spot, Option<Clash>> =
         judged.clashes.iter().map(|found| (&found.spot, found.clash)).collect();
     for (spot, found) in kept.iter().take(MOST_NAMES) {
@@ -85,6 +86,17 @@ pub(super) fn conflicts(
     clashes.map(conflict).collect()
 }
 
+/// Says how to go on where git stopped in the middle of its work and its list of what is to do was refused.
+fn of_stopped(judged: &Judged) -> Option<String> {
+    let mut refused = judged.left_out.iter().filter(|(_, why)| *why == LeftOut::Protected(WHY_TO_DO));
+    let is_rebase = refused.next()?.0.path.iter().any(|part| part == "rebase-merge" || part == "rebase-apply");
+    let work = if is_rebase { "rebase" } else { "cherry-pick" };
+    Some(format!(
+        "The stopped {work} cannot go on without that list. \"git {work} --abort\" ends it; then do it without \"exec\" \
+         lines and other strategies, and run the programs as separate commands."
+    ))
+}
+
 /// Returns what was not kept because the tool had not said that it would change it.
 pub(super) fn undeclared(settling: &Settling<'_>, judged: &Judged) -> Vec<Target> {
     let not_said = left_out(judged).into_iter().filter(|(_, why)| *why == LeftOut::NotSaid);
@@ -139,6 +151,9 @@ fn of_left_out(why: LeftOut, names: &str) -> String {
                 "Left unchanged, because it could not be kept for undo or the system does not let this user change it: \
                  {names}."
             )
+        }
+        LeftOut::MovedToRefused => {
+            format!("Not removed, because the command moved it to a name that was refused: {names}.")
         }
         LeftOut::Protected(why) => format!(
             "Refused, because {why}: {names}. It was left unchanged; a person can change it in their own terminal."

@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::{GitPath, Role, is_null, reflog};
+use super::{GitPath, Role, earlier, is_null, reflog};
 use crate::files::open::Root;
 use crate::history::contents::Contents;
 use crate::state::journal::{Inline, State, Step};
@@ -153,11 +153,14 @@ fn moves_of(
             }
             Some((step, old, new)) => {
                 let packed_now = store.packed.get(name).cloned();
-                let to = new.clone().or_else(|| packed_now.clone().filter(|packed| Some(packed) == old.as_ref()));
+                let packed_then = packed_now.clone().filter(|_| store.was_packed_before(contents, step.number));
+                let logged = || to_reflog(contents, dir, name, all);
+                let is_then = |packed: &String| Some(packed) == old.as_ref() || Some(packed) == logged().as_ref();
+                let to = new.clone().or(packed_then.clone()).or_else(|| packed_now.clone().filter(is_then));
                 let hinted = || from_reflog(contents, dir, name, all);
                 let shadowed = || packed_now.clone().filter(|packed| Some(packed) != to.as_ref());
-                let from = old.clone().or_else(hinted).or_else(shadowed).filter(|oid| !is_null(oid));
-                (Some(*step), from, to)
+                let from = old.clone().or(packed_then).or_else(hinted).or_else(shadowed);
+                (Some(*step), from.filter(|oid| !is_null(oid)), to)
             }
             // A file of its own counts before what is packed, so packing alone moved nothing.
             None if store.loose.contains_key(name) => continue,
@@ -184,6 +187,14 @@ fn from_reflog(contents: &Contents<'_>, dir: &Path, name: &str, steps: &[&GitSte
     Some(String::from_utf8_lossy(word).into_owned())
 }
 
+/// Returns where a change set left a reference, by the last entry of its reflog.
+fn to_reflog(contents: &Contents<'_>, dir: &Path, name: &str, steps: &[&GitStep<'_>]) -> Option<String> {
+    let log = dir.join("logs").join(name);
+    let left = steps.iter().find(|step| step.path == log)?.left(contents)?;
+    let last = reflog::lines(&left).into_iter().next_back()?;
+    reflog::oids(last).last().map(str::to_owned)
+}
+
 fn is_folder(step: &GitStep<'_>) -> bool {
     [step.before, step.after].iter().any(|state| matches!(state, State::Folder { .. }))
 }
@@ -193,6 +204,8 @@ pub(in crate::history) struct RefStore {
     pub(in crate::history) loose: BTreeMap<String, String>,
     pub(in crate::history) packed: BTreeMap<String, String>,
     packed_text: Vec<u8>,
+    /// When the packed ones were written, in milliseconds since the epoch.
+    packed_at: Option<u64>,
     /// Values that undo restores; nothing means that the reference goes.
     wanted: BTreeMap<String, Option<String>>,
 }
@@ -216,7 +229,13 @@ impl RefStore {
                 loose.insert(name.to_string_lossy().into_owned(), value);
             }
         }
-        Self { loose, packed, packed_text, wanted: BTreeMap::new() }
+        let packed_at = earlier::changed_at(contents, &dir.join("packed-refs"));
+        Self { loose, packed, packed_text, packed_at, wanted: BTreeMap::new() }
+    }
+
+    /// Returns whether the packed references are those that a change set found, and left alone.
+    fn was_packed_before(&self, contents: &Contents<'_>, number: u64) -> bool {
+        self.packed_at.zip(earlier::began_at(contents, [number])).is_some_and(|(packed, began)| packed < began)
     }
 
     /// Returns the value of a reference, as far as it is taken back by now.

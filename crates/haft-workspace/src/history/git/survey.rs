@@ -6,7 +6,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::object_store::{PackIndex, from_hex};
+use super::earlier::Objects;
 use super::refs::{self, GitStep, RefPlan, value_of};
 use super::whole::{self, Origin};
 use super::{GitPath, Repositories, Role, loose_oid, reflog, store_files};
@@ -88,7 +88,7 @@ impl<'a> Survey<'a> {
             let repository = Repository {
                 exists: contents.root.path().join(dir).join("HEAD").is_file(),
                 origin: whole::origin(contents, dir, &of_git),
-                made: made(contents, &own, &refs),
+                made: made(contents, dir, &own, &refs),
                 kept_objects: Cell::new(0),
                 elsewhere: elsewhere(contents, &own, &refs),
                 has_caches_as_left: !store_files::is_cache_changed(contents, &own),
@@ -169,24 +169,16 @@ pub(in crate::history) fn is_counted(path: &Path) -> bool {
 }
 
 /// Returns the commits and tags that change sets made: where references went, as far as those objects are new.
-fn made(contents: &Contents<'_>, steps: &[&GitStep<'_>], refs: &RefPlan) -> BTreeSet<String> {
-    let new = |step: &&&GitStep<'_>| step.at.role == Role::Object && *step.before == State::Absent;
-    let new: Vec<&PathBuf> = steps.iter().filter(new).map(|step| &step.path).collect();
-    let loose: BTreeSet<String> = new.iter().filter_map(|path| loose_oid(path)).collect();
-    let is_index = |path: &&&PathBuf| path.extension().is_some_and(|extension| extension == "idx");
-    let packs = new.iter().filter(is_index).filter_map(|path| PackIndex::open(&contents.root.path().join(path)).ok());
-    let packs: Vec<PackIndex> = packs.collect();
-    let is_packed = |oid: &str| from_hex(oid).is_some_and(|oid| packs.iter().any(|pack| pack.has(&oid)));
+fn made(contents: &Contents<'_>, dir: &Path, steps: &[&GitStep<'_>], refs: &RefPlan) -> BTreeSet<String> {
     let mut made: BTreeSet<String> = refs.moves.iter().filter_map(|moved| moved.to.clone()).collect();
     for step in steps.iter().filter(|step| step.at.role == Role::Reflog) {
         let (before, after) = (step.old(contents).unwrap_or_default(), step.left(contents).unwrap_or_default());
         let lines = reflog::added(&before, &after);
         made.extend(lines.iter().filter_map(|line| reflog::oids(line).last()).map(str::to_owned));
     }
-    // What was there before is only in a new pack because git packed it.
-    made.retain(|oid| loose.contains(oid) || is_packed(oid));
-    for moved in &refs.moves {
-        made.retain(|oid| moved.from.as_ref() != Some(oid) || loose.contains(oid));
+    if !made.is_empty() {
+        let objects = Objects::of(contents, dir, steps);
+        made.retain(|oid| objects.is_made(oid));
     }
     made
 }

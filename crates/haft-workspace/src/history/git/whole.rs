@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use super::earlier;
 use super::refs::{GitStep, files_below};
 use crate::files::image;
 use crate::history::contents::Contents;
@@ -34,8 +35,12 @@ pub(in crate::history) fn origin(contents: &Contents<'_>, dir: &Path, steps: &[G
     for step in steps.iter().filter(|step| step.path.starts_with(dir)) {
         left.entry(&step.path).or_insert(step);
     }
+    let began = earlier::began_at(contents, left.values().map(|step| step.number));
+    // What no step touched was there before them, such as settings that a command could not remove.
+    let is_older =
+        |path: &PathBuf| earlier::changed_at(contents, path).zip(began).is_some_and(|(at, began)| at < began);
     let is_as_left = |path: &PathBuf| {
-        let Some(step) = left.get(path) else { return false };
+        let Some(step) = left.get(path) else { return is_older(path) };
         let is_same = image::look(contents.root, path).is_ok_and(|seen| seen.state.is_same_content(step.after));
         let is_refreshed = || {
             let both = step.left(contents).zip(contents.now(path));

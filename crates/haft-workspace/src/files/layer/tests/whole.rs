@@ -97,7 +97,9 @@ fn a_whole_folder_brings_no_attributes_of_the_layer_and_no_bits_of_power() {
             rustix::fs::setxattr(upper.0.join(path), name, b"x", XattrFlags::empty()).expect("there are attributes");
         };
         mark("target/a", "user.overlay.origin");
+        mark("target/a", "user.overlay.overlay.metacopy");
         mark("target/a", "user.own");
+        mark("target/d", "user.overlay.overlay.redirect");
         mark("target/d", "user.overlay.whatever");
         upper.mode("target/a", 0o4444);
     });

@@ -1,0 +1,51 @@
+//! Keeps files that a command moved to a name that is refused: otherwise neither name would have the content.
+
+use std::collections::{HashMap, HashSet};
+use std::os::fd::AsFd;
+
+use haft_contract::door::FileKind;
+use rustix::fs::Stat;
+
+use super::difference::{Comes, Found, LeftOut, Spot};
+use super::judge::Judged;
+use super::read::is_same_file;
+use super::settle::OpenRoot;
+use super::trees::parent_in;
+
+/// The root, the size and the time: a file that was moved has those of the original.
+type Facts = (usize, i128, i128);
+
+/// Lets removed files stay whose content went to a refused name.
+pub(super) fn keep_sources(roots: &[OpenRoot], judged: &mut Judged, refused: &[Spot]) {
+    let is_file = |found: &&Found| found.below.is_some_and(|below| below.kind == FileKind::File);
+    let gone = judged.comes.iter().filter(|found| matches!(found.comes, Comes::Nothing)).filter(is_file);
+    let mut by_facts: HashMap<Facts, Vec<&Spot>> = HashMap::new();
+    for found in gone.filter(|_| !refused.is_empty()) {
+        if let Some(stat) = roots[found.spot.root].stat_below(&found.spot.path) {
+            by_facts.entry(facts(found.spot.root, &stat)).or_default().push(&found.spot);
+        }
+    }
+    let mut stays: HashSet<Spot> = HashSet::new();
+    for to in refused.iter().filter(|_| !by_facts.is_empty()) {
+        let root = &roots[to.root];
+        let Some(stat) = root.stat_layered(&to.path) else { continue };
+        let from = by_facts.get(&facts(to.root, &stat)).into_iter().flatten();
+        stays.extend(from.filter(|from| is_same(root, from, to)).map(|from| (*from).clone()));
+    }
+    if !stays.is_empty() {
+        judged.comes.retain(|found| !stays.contains(&found.spot));
+        judged.left_out.extend(stays.into_iter().map(|spot| (spot, LeftOut::MovedToRefused)));
+    }
+}
+
+fn facts(root: usize, stat: &Stat) -> Facts {
+    (root, i128::from(stat.st_size), i128::from(stat.st_mtime) * 1_000_000_000 + i128::from(stat.st_mtime_nsec))
+}
+
+fn is_same(root: &OpenRoot, from: &Spot, to: &Spot) -> bool {
+    let (Some(lower), Some(upper)) = (parent_in(&root.folder, &from.path), parent_in(&root.upper, &to.path)) else {
+        return false;
+    };
+    let upper = (upper.0.as_fd(), upper.1.as_encoded_bytes());
+    is_same_file(upper, (lower.0.as_fd(), lower.1.as_encoded_bytes()), &|| false).unwrap_or(false)
+}
