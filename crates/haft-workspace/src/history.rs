@@ -137,7 +137,7 @@ impl TakenBack {
 /// What an undo comes to.
 enum Planned {
     /// All of it is done at once.
-    Whole(Sets, Vec<u64>, Plan),
+    Whole(Box<(Sets, Vec<u64>, Plan)>),
     /// The change sets are taken back one after the other.
     Entangled(Vec<u64>),
 }
@@ -272,7 +272,10 @@ impl History {
         match planned? {
             // What one change set renamed and another one changed is looked at anew after each.
             Planned::Entangled(numbers) => self.one_by_one(&numbers),
-            Planned::Whole(sets, numbers, plan) => self.carry_out(&sets, &numbers, (plan, request)),
+            Planned::Whole(whole) => {
+                let (sets, numbers, plan) = *whole;
+                self.carry_out(&sets, &numbers, (plan, request))
+            }
         }
     }
 
@@ -306,7 +309,7 @@ impl History {
             Err(HistoryError::Entangled(_)) if numbers.len() > 1 && request.is_whole() => {
                 Ok(Planned::Entangled(numbers))
             }
-            plan => plan.map(|plan| Planned::Whole(sets, numbers, plan)),
+            plan => plan.map(|plan| Planned::Whole(Box::new((sets, numbers, plan)))),
         }
     }
 

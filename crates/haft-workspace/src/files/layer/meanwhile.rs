@@ -72,11 +72,10 @@ impl Meanwhile {
 
     fn steps_at<'a>(&'a self, place: &'a Path) -> impl Iterator<Item = (&'a Intent, &'a State, Inline)> {
         self.reading.intents.iter().flat_map(move |(intent, inline)| {
-            let steps = intent.steps.iter().filter_map(move |step| match step {
+            intent.steps.iter().filter_map(move |step| match step {
                 Step::Change { path, before, .. } if path.path() == place => Some((intent, before, *inline)),
                 Step::Change { .. } | Step::Move { .. } | Step::Tree { .. } => None,
-            });
-            steps
+            })
         })
     }
 
