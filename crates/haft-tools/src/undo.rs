@@ -42,7 +42,7 @@ pub struct Undo;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// Default "list"; with "change_set" or "file", "preview".
+    /// Default "list"; with others "preview".
     action: Option<Action>,
     /// Default: your newest.
     change_set: Option<u64>,

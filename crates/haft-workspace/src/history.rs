@@ -352,7 +352,7 @@ impl History {
     /// Reads the newest change sets, or all records.
     fn read(&self, few: Option<usize>) -> io::Result<Reading> {
         match few {
-            Some(few) if few < usize::MAX => self.journal.read_newest(few),
+            Some(few) if few < usize::MAX => self.journal.read_newest(few.max(1)),
             _ => self.journal.read(),
         }
     }

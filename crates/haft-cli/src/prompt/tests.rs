@@ -254,7 +254,7 @@ fn always_is_an_answer_where_a_setting_would_allow_the_hosts_and_writes_it() {
     let (verdict, shown) = answered_with(&lists, &asked, (100, "a\n"));
     assert_eq!(verdict, Verdict::AllowFor(host));
     assert!(shown.contains("a  always: adds \"api.example\" to [network] allow of your config.toml"), "{shown}");
-    assert!(shown.contains("has [network] allow = [\"api.example\"] now"), "{shown}");
+    assert!(shown.contains("now has [network] allow = [\"api.example\"]"), "{shown}");
     let written = read_config_file(&file).expect("it can be read");
     assert_eq!(written.as_deref(), Some("[network]\nallow = [\"api.example\"]\n"));
     let once = ApprovalRequest { offers: Vec::new(), ..asked };
