@@ -421,7 +421,7 @@ fn what_is_hidden_or_protected_in_the_workspace_is_so_in_every_call() {
         let mut hired = shop.hire_for(&command, &permit()).await;
         for round in 0..3 {
             let line = "cat config/tools/a config/b secret/c 2> /dev/null; echo; ls config; \
-                        (echo x > config/tools/a) 2> /dev/null || echo kept; (echo x > .git/config) 2> /dev/null || echo kept; echo y > own";
+                        (echo x > config/tools/a) 2> /dev/null || echo kept; (echo x > .git/hooks/x) 2> /dev/null || echo kept; echo y > own";
             let call = hired.call(line).await;
             assert_eq!(call.answer, "shown|tools|kept|kept", "{round}");
             let changed: Vec<String> = call.settled.changes.iter().map(|change| change.target.to_string()).collect();
