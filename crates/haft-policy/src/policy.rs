@@ -62,6 +62,8 @@ pub struct Situation<'a> {
     pub by_name: bool,
     /// The home, where what commands see there is the session's own, as their folders for temporary files are.
     pub own_home: Option<&'a Path>,
+    /// Paths that a call would remove from there and that the user's own home does not have.
+    pub not_in_home: &'a [PathBuf],
 }
 
 impl Situation<'_> {
@@ -73,8 +75,8 @@ impl Situation<'_> {
 
     /// Returns which folder of the session a part of a command reads or changes, if it is one; as commands name it.
     ///
-    /// What is removed from the home, and names in it that are secret or make programs run, are judged by their words: in
-    /// another place they would mean the user's.
+    /// What is removed from the home and is there for the user too, and names in it that are secret or make programs run,
+    /// are judged by their words: in another place they would mean the user's.
     fn own_folder(self, effect: &Effect, sort: EffectSort) -> Option<&'static str> {
         let home = self.own_home.filter(|_| self.contained < Containment::WithoutSandbox)?;
         let Effect::Step(step) = effect else { return None };
@@ -82,7 +84,9 @@ impl Situation<'_> {
             Does::Read(target) | Does::List(target) => (target, true),
             Does::Change(target, Change::Create | Change::Replace) => (target, false),
             Does::Change(target, Change::Remove)
-                if sort == EffectSort::CommandChangesTemporary || Zone::of(target) == Zone::Secret =>
+                if sort == EffectSort::CommandChangesTemporary
+                    || Zone::of(target) == Zone::Secret
+                    || self.not_in_home.iter().any(|path| path == target.place().path()) =>
             {
                 (target, false)
             }

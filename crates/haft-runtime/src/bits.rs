@@ -118,8 +118,14 @@ mod tests {
         })
     }
 
-    const SEALED: Surroundings =
-        Surroundings { level: Level::Full, uncovered: None, network: false, supervised: false, own_home: None };
+    const SEALED: Surroundings = Surroundings {
+        level: Level::Full,
+        uncovered: None,
+        network: false,
+        supervised: false,
+        own_home: None,
+        not_in_home: Vec::new(),
+    };
 
     fn check(effect: Effect, expected: &[Bit]) {
         check_where(&SEALED, &[effect], expected);

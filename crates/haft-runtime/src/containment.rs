@@ -1,9 +1,9 @@
 //! What stands around a command here, as the doors say it: for the judge, and in a line for whoever is asked.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use haft_contract::door::Doors;
-use haft_contract::effect::Effect;
+use haft_contract::effect::{Change, Does, Effect, Step};
 use haft_contract::process::Level;
 use haft_policy::containment::{Containment, Undo};
 use haft_policy::grant::GrantScope;
@@ -22,6 +22,8 @@ pub struct Surroundings {
     pub supervised: bool,
     /// The home, where what commands see there is the session's own.
     pub own_home: Option<PathBuf>,
+    /// Paths that a call would remove from there and that the user's own home does not have.
+    pub not_in_home: Vec<PathBuf>,
 }
 
 impl Surroundings {
@@ -34,7 +36,24 @@ impl Surroundings {
         let uncovered = if level == Level::Full { doors.files.uncovered() } else { None };
         let supervised = confinement.supervised && level == Level::Full;
         let own_home = doors.look.home().filter(|_| level == Level::Full);
-        Self { level, uncovered, network: confinement.network, supervised, own_home }
+        Self { level, uncovered, network: confinement.network, supervised, own_home, not_in_home: Vec::new() }
+    }
+
+    /// Notes what a call would remove from the session's home that is not in the user's.
+    pub fn removing(mut self, effects: &[Effect], doors: &Doors) -> Self {
+        let Some(home) = &self.own_home else { return self };
+        let removed = effects.iter().filter_map(|effect| match effect {
+            Effect::Step(Step { does: Does::Change(target, Change::Remove), .. }) if !target.is_inside() => {
+                Some(target.place().path())
+            }
+            _ => None,
+        });
+        let is_missing = |path: &&Path| {
+            let below = path.strip_prefix("~").or_else(|_| path.strip_prefix(home));
+            below.is_ok_and(|below| below.components().next().is_some() && !doors.look.is_there(&home.join(below)))
+        };
+        self.not_in_home = removed.filter(is_missing).map(Path::to_owned).collect();
+        self
     }
 
     /// Returns whether a command would be contained, apart from what it does itself.
@@ -50,7 +69,8 @@ impl Surroundings {
     /// Returns what holds for a call here.
     pub fn situation<'a>(&'a self, mode: Mode, grants: &'a [GrantScope]) -> Situation<'a> {
         let (contained, by_name) = (self.containment(), self.is_supervised());
-        Situation { mode, grants, contained, by_name, own_home: self.own_home.as_deref() }
+        let (own_home, not_in_home) = (self.own_home.as_deref(), self.not_in_home.as_slice());
+        Situation { mode, grants, contained, by_name, own_home, not_in_home }
     }
 
     /// Returns whether each connection of a command is decided about when it is made.
@@ -93,7 +113,14 @@ mod tests {
     use haft_contract::effect::{Does, Step};
 
     fn around(level: Level, uncovered: Option<&str>, network: bool) -> Surroundings {
-        Surroundings { level, uncovered: uncovered.map(str::to_owned), network, supervised: false, own_home: None }
+        Surroundings {
+            level,
+            uncovered: uncovered.map(str::to_owned),
+            network,
+            supervised: false,
+            own_home: None,
+            not_in_home: Vec::new(),
+        }
     }
 
     #[test]

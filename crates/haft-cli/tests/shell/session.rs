@@ -356,3 +356,17 @@ fn a_sandbox_that_is_switched_off_confines_nothing_and_every_result_says_so() {
     }
     assert!(outside.exists());
 }
+
+#[test]
+fn what_a_session_put_into_its_home_can_be_removed_and_what_the_user_has_cannot() {
+    for_everybody(&|ground| {
+        let mut session = Session::of(ground);
+        assert_eq!(session.bash("mkdir -p ~/.config/tool && echo a > ~/.config/tool/x")["exit_code"], 0);
+        let removed = session.bash("rm -r ~/.config/tool && ls ~/.config/tool");
+        assert_eq!((&removed["status"], &removed["exit_code"]), (&json!("ok"), &json!(2)), "{removed:#}");
+        ground.lay_out(&format!("mkdir -p {0}/mine", ground.place.root().join("home").display()));
+        let refused = session.bash("rm -r ~/mine");
+        assert_eq!(refused["status"], "refused", "{refused:#}");
+        session.end();
+    });
+}

@@ -285,6 +285,12 @@ fn folders_that_only_the_session_has_are_its_own_in_a_full_sandbox() {
         assert_ne!(elsewhere, Decision::Allow, "{does} without a sandbox");
         assert_eq!(elsewhere, decided(does.clone(), Containment::WithoutSandbox, None), "{does} without a sandbox");
     }
+    let missing = ["/home/u/gone".into()];
+    let situation = Situation { own_home: Some(home), not_in_home: &missing, ..Situation::default() };
+    for (path, wanted) in [("/home/u/gone", Decision::Allow), ("/home/u/notes", Decision::Deny)] {
+        let removes = [of_command(Does::Change(outside(path), Change::Remove))];
+        assert_eq!(Policy::default().judge("bash", &removes, situation).decision, wanted, "{path}");
+    }
     let others = [
         Does::Change(outside("/tmp"), Change::Remove),
         Does::Change(outside("/home/u"), Change::Remove),

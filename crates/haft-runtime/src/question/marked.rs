@@ -65,8 +65,14 @@ mod tests {
         };
         let steps: Vec<(Effect, Class)> = parts.iter().map(|(part, class)| (step(part), *class)).collect();
         let open: Vec<(&Effect, Class)> = steps.iter().map(|(effect, class)| (effect, *class)).collect();
-        let around =
-            Surroundings { level: Level::Full, uncovered: None, network: false, supervised: false, own_home: None };
+        let around = Surroundings {
+            level: Level::Full,
+            uncovered: None,
+            network: false,
+            supervised: false,
+            own_home: None,
+            not_in_home: Vec::new(),
+        };
         let run = [Effect::Run(CommandLine(text.into()))];
         let command = command(&run, &open, (&around, redactor)).expect("there is one");
         command.parts.iter().map(|part| (command.text[part.bytes.clone()].to_owned(), part.class)).collect()

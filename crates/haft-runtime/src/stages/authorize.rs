@@ -75,7 +75,8 @@ pub(crate) async fn authorize(
     planned: Planned,
 ) -> Result<Authorized, ToolError> {
     let runs_command = planned.plan.effects.iter().any(|effect| matches!(effect, Effect::Run(_)));
-    let around = runs_command.then(|| Surroundings::of(&cx.session.ground.doors));
+    let doors = &cx.session.ground.doors;
+    let around = runs_command.then(|| Surroundings::of(doors).removing(&planned.plan.effects, doors));
     let bench = Bench { cx, policy, around };
     let ruling = bench.judge(&planned);
     match ruling.decision {
