@@ -57,11 +57,11 @@ fn commands_of_one_turn_run_at_the_same_time_unless_the_user_does_not_want_it() 
 fn changes_of_one_text_in_different_lines_are_merged_and_in_the_same_line_are_a_conflict() {
     for_everybody(&|ground| {
         ground.lay_out("seq 1 9 > a; seq 1 9 > b; printf '\\0\\1' > c");
-        let first = unread(ground, "one.sh", &format!("{FIRST}; sed -i 's/^1$/one/' a b; printf x >> c"));
+        let first = unread(ground, "one.sh", &format!("sed -i 's/^1$/one/' a b; printf x >> c; {FIRST}"));
         let second = unread(
             ground,
             "two.sh",
-            &format!("{SECOND}; sed -i 's/^9$/nine/' a; sed -i 's/^1$/eins/' b; printf y >> c"),
+            &format!("sed -i 's/^9$/nine/' a; sed -i 's/^1$/eins/' b; printf y >> c; {SECOND}"),
         );
         let records = turn(ground, &[&first, &second]);
         assert_eq!(content(ground, "a"), "one\n2\n3\n4\n5\n6\n7\n8\nnine\n", "{records:#?}");
@@ -87,8 +87,8 @@ fn changes_of_one_text_in_different_lines_are_merged_and_in_the_same_line_are_a_
 fn a_command_of_which_nothing_could_be_committed_fails() {
     for_everybody(&|ground| {
         ground.lay_out("printf '\\0\\1' > c");
-        let first = unread(ground, "one.sh", &format!("{FIRST}; printf x >> c"));
-        let second = unread(ground, "two.sh", &format!("{SECOND}; printf y >> c"));
+        let first = unread(ground, "one.sh", &format!("printf x >> c; {FIRST}"));
+        let second = unread(ground, "two.sh", &format!("printf y >> c; {SECOND}"));
         let records = turn(ground, &[&first, &second]);
         assert_eq!(records[1]["status"], "failed", "{records:#?}");
         assert_eq!(records[1]["error"]["kind"], "conflict", "{records:#?}");
