@@ -87,6 +87,17 @@ pub(crate) struct SandboxSection {
     variables: Vec<String>,
 }
 
+impl SandboxSection {
+    fn is_off(&self) -> bool {
+        self.r#use == Some(SetUse::None)
+    }
+
+    /// Who switches the sandbox off requires nothing of it.
+    fn required(&self) -> Level {
+        if self.is_off() { Level::None } else { self.required.map_or(Level::Full, Level::from) }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum SetLevel {
@@ -223,15 +234,11 @@ impl Surroundings {
         environment.extend(lists.set.iter().map(|(name, value)| (name.into(), value.into())));
         environment.push(("HOME".into(), home.clone().into()));
         let masks_secrets = section.secrets == Some(SetSecrets::Mask);
-        if masks_secrets {
-            environment.extend(GIT_BY_SIZE_AND_TIME.map(|(name, value)| (name.into(), value.into())));
-        }
-        let is_off = section.r#use == Some(SetUse::None);
-        let required = section.required.map_or(Level::Full, Level::from);
+        let of_git = GIT_BY_SIZE_AND_TIME.into_iter().filter(|_| masks_secrets);
+        environment.extend(of_git.map(|(name, value)| (name.into(), value.into())));
         Self {
-            is_off,
-            // Who switches it off requires nothing of it.
-            required: if is_off { Level::None } else { required },
+            is_off: section.is_off(),
+            required: section.required(),
             network: section.network.unwrap_or(false),
             masks_secrets,
             processes: section.processes.map_or(PROCESSES, |Processes(number)| number),
