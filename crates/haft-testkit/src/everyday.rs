@@ -56,7 +56,8 @@ impl EverydaySession {
             let effects: Vec<Effect> = steps_in_scene(command);
             let contained = Containment::Contained;
             let own_home = Some(Path::new("/home/user"));
-            let situation = Situation { grants: &grants, mode: Mode::Normal, contained, by_name: true, own_home };
+            let (mode, not_in_home) = (Mode::Normal, [].as_slice());
+            let situation = Situation { grants: &grants, mode, contained, by_name: true, own_home, not_in_home };
             match policy.judge(TOOL, &effects, situation).decision {
                 Decision::Allow => {}
                 Decision::Deny => cost.denied.push(command.clone()),
