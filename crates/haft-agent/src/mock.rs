@@ -1,9 +1,10 @@
-//! A model that follows a script, for tests of agents: no network, no key, and every request is kept.
+//! A model that follows a script, for tests of agents: no network, no key, and it records every request that it receives.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use haft_contract::BoxFuture;
+use haft_contract::grouped::Grouped;
 use haft_model::conversation::{Call, Message, Native, Part, Reply, Stop, Usage};
 use haft_model::provider::{Heard, LanguageModel, ModelError, ModelErrorKind, Piece, Request};
 use haft_model::wire::Wire;
@@ -95,13 +96,20 @@ impl LanguageModel for MockModel {
             tools: request.tools.tools.iter().map(|tool| tool.name.clone()).collect(),
             messages: request.messages.to_vec(),
         };
-        self.requests.lock().unwrap_or_else(PoisonError::into_inner).push(kept);
+        let requests = {
+            let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+            requests.push(kept);
+            requests.len()
+        };
         let next = self.reply_queue().pop_front();
         Box::pin(async move {
             let parts = next.ok_or_else(|| ModelError {
-                kind: ModelErrorKind::Stopped,
-                what: "The script of the mock model has no more replies.".to_owned(),
-                next: "add a reply to the script".to_owned(),
+                kind: ModelErrorKind::Broken,
+                what: format!(
+                    "The script of the MockModel has no reply left ({}).",
+                    Grouped(u64::try_from(requests).unwrap_or(u64::MAX)).of("request")
+                ),
+                next: "add a reply to the script with says or calls".to_owned(),
             })?;
             for part in &parts {
                 if let Part::Text(text) = part {

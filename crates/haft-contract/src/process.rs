@@ -31,6 +31,11 @@ pub trait Processes: Send + Sync {
     /// Says how well commands are confined here. It is tried at the first question and remembered.
     fn confinement(&self) -> Confinement;
 
+    /// Returns whether this program can run commands at all.
+    fn can_run(&self) -> bool {
+        true
+    }
+
     /// Returns the path of the first of these programs that commands find.
     fn find_program(&self, _names: &[&str]) -> Option<PathBuf> {
         None
@@ -118,6 +123,10 @@ impl Processes for NoProcesses {
             is_off: false,
             supervised: false,
         }
+    }
+
+    fn can_run(&self) -> bool {
+        false
     }
 
     fn run<'a>(

@@ -52,7 +52,7 @@ pub struct Answer {
 }
 
 /// Why an agent did not finish: how it ended, and what the model had said by then.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Unfinished {
     /// How it ended.
     pub ended: Ended,
@@ -63,6 +63,13 @@ pub struct Unfinished {
 impl std::fmt::Display for Unfinished {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.ended.fmt(f)
+    }
+}
+
+/// The same text: a `main` that returns the error shows it in this form.
+impl std::fmt::Debug for Unfinished {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
     }
 }
 
@@ -219,6 +226,7 @@ impl Stream for AgentEvents {
 #[derive(Default)]
 pub struct AgentBuilder {
     toolbox: ToolboxBuilder,
+    is_configured: bool,
     opened: Option<Toolbox>,
     model: Option<Model>,
     settings: Settings,
@@ -234,7 +242,8 @@ impl AgentBuilder {
         self
     }
 
-    /// Adds a tool. haft's own tools are not there unless [`AgentBuilder::toolbox`] brings them.
+    /// Adds a tool. haft's own tools are not there unless [`AgentBuilder::toolbox`] brings them; then all tools are those of
+    /// the toolbox, and [`ToolboxBuilder::tool`] adds one.
     #[must_use]
     pub fn tool(mut self, tool: impl Tool) -> Self {
         self.toolbox = self.toolbox.tool(tool);
@@ -252,6 +261,7 @@ impl AgentBuilder {
     #[must_use]
     pub fn configure(mut self, change: impl FnOnce(ToolboxBuilder) -> ToolboxBuilder) -> Self {
         self.toolbox = change(self.toolbox);
+        self.is_configured = true;
         self
     }
 
@@ -302,12 +312,16 @@ impl AgentBuilder {
     ///
     /// # Errors
     ///
-    /// Fails when no model was given, or the workspace cannot be opened.
+    /// Fails when no model was given, the workspace cannot be opened, or there is an opened toolbox and tools that are not
+    /// in it.
     pub fn build(self) -> Result<Agent, OpenError> {
-        let Self { toolbox, opened, model, mut settings, instructions, record } = self;
+        let Self { toolbox, is_configured, opened, model, mut settings, instructions, record } = self;
         let model = model.ok_or_else(|| anyhow::anyhow!("an agent needs a model: Agent::builder().model(…)"))?;
         let toolbox = match opened {
-            Some(toolbox) => toolbox,
+            Some(opened) => {
+                check_is_alone(&toolbox, is_configured)?;
+                opened
+            }
             None => toolbox.without_built_in_tools().build()?,
         };
         match instructions {
@@ -329,4 +343,24 @@ impl AgentBuilder {
             record,
         })
     }
+}
+
+/// Refuses what was said about a second toolbox beside the opened one.
+fn check_is_alone(described: &ToolboxBuilder, is_configured: bool) -> Result<(), OpenError> {
+    let tools = described.tool_names();
+    if !tools.is_empty() {
+        return Err(OpenError::from(anyhow::anyhow!(
+            "an agent with toolbox(…) has the tools of that toolbox only, and {} {} given to the agent; add the tool to the \
+             toolbox: Toolbox::builder().tool(…)",
+            tools.join(", "),
+            if tools.len() == 1 { "was" } else { "were" }
+        )));
+    }
+    if is_configured {
+        return Err(OpenError::from(anyhow::anyhow!(
+            "configure(…) changes nothing of an opened toolbox; leave it out, and configure what toolbox(…) gets: \
+             Toolbox::builder()"
+        )));
+    }
+    Ok(())
 }

@@ -53,7 +53,7 @@ impl LoadedWorkspace {
         anyhow::ensure!(
             !is_guarded_folder(workspace.path()),
             "the workspace {} is a folder whose name protects the files in it: other programs run them, or they are secrets; name a \
-             folder above it with -C",
+             folder above it",
             workspace.path().display()
         );
         let files = project_files::load(options, &settings, workspace.path(), on_untrusted)?;
@@ -209,6 +209,9 @@ fn open_without(
 ) -> anyhow::Result<Workspace> {
     let bounds = Bounds { added: options.added.clone(), left_out, home: Some(settings.surroundings.home.clone()) };
     Workspace::open_within(folder, &bounds).with_context(|| {
-        format!("the workspace {} (or a folder of --add-dir) cannot be opened; name a folder with -C", folder.display())
+        let cannot_be_opened = |folder: &&Path| Workspace::open_within(folder, &Bounds::default()).is_err();
+        let added = options.added.iter().map(PathBuf::as_path);
+        let which = std::iter::once(folder).chain(added).find(cannot_be_opened).unwrap_or(folder);
+        format!("the folder {} cannot be opened; name a folder that exists and that you can read", which.display())
     })
 }

@@ -10,6 +10,8 @@ mod key_owner;
 pub(crate) mod providers;
 #[cfg(feature = "model")]
 pub mod tuning;
+#[cfg(feature = "model")]
+mod ways;
 
 use std::sync::Arc;
 

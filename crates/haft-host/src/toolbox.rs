@@ -31,12 +31,18 @@ pub struct Toolbox {
 }
 
 /// Why a workspace could not be opened, and what to do.
-#[derive(Debug)]
 pub struct OpenError(anyhow::Error);
 
 impl std::fmt::Display for OpenError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{:#}", self.0)
+    }
+}
+
+/// The same text: a `main` that returns the error shows it in this form.
+impl std::fmt::Debug for OpenError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
     }
 }
 
@@ -176,6 +182,12 @@ impl ToolboxBuilder {
         self
     }
 
+    /// Returns the names of the tools that were added.
+    #[cfg(feature = "agent")]
+    pub(crate) fn tool_names(&self) -> Vec<String> {
+        self.options.tools.iter().map(|tool| format!("{:?}", tool.spec().name)).collect()
+    }
+
     /// Leaves haft's own tools out.
     #[must_use]
     pub fn without_built_in_tools(mut self) -> Self {
@@ -262,12 +274,20 @@ impl ToolboxBuilder {
     pub fn build(self) -> Result<Toolbox, OpenError> {
         let Self { options, approver, name } = self;
         let host = open_on_a_thread(&options)?;
+        if options.built_in == BuiltIn::Shown && cfg!(feature = "sandbox") && !host.runtime.doors().processes.can_run()
+        {
+            options.notices.warn(NO_COMMANDS);
+        }
         let base = approver.unwrap_or_else(|| Box::new(nobody()));
         let approver = YesToOrdinary::given(options.yes, base);
         let session = host.session(name.as_deref().unwrap_or("library"), approver);
         Ok(Toolbox { host: Arc::new(host), session })
     }
 }
+
+/// What a program is told whose tools could run commands.
+const NO_COMMANDS: &str = "Commands cannot be run, and haft does not hide the values of old secret files that git keeps: this \
+                           program did not call haft::sandbox_launcher(). Next: add it as the first line of main.";
 
 /// Opens a workspace. Described tools may be asked for their words, which blocks; the caller may be in a runtime.
 fn open_on_a_thread(options: &Options) -> Result<Host, OpenError> {

@@ -31,9 +31,10 @@ static CALLED: AtomicBool = AtomicBool::new(false);
 /// How a launcher ends that got no orders.
 const NO_ORDERS: i32 = 70;
 
-/// Becomes the launcher if that is what this process was started as; call it at the start of `main`.
+/// Becomes the launcher if that is what this process was started as; call it as the first line of `main`.
 ///
-/// It returns only in a process that is no launcher.
+/// It returns only in a process that is no launcher. A launcher copies itself, which is safe only where there is one thread;
+/// so call it before an async runtime starts, and not in a function with `#[tokio::main]`.
 pub fn launcher() {
     CALLED.store(true, Ordering::Relaxed);
     #[expect(clippy::disallowed_methods, reason = "only the process knows the name it was started under")]

@@ -16,9 +16,8 @@ const LONGEST_WORD: usize = 128 * 1024 - 1;
 
 /// This program cannot be a launcher.
 pub(crate) fn no_launcher() -> ToolError {
-    let what = "Commands cannot be run: this program did not call haft_sandbox::launcher() at the start of its main.";
-    let next = "ask the user to add that call as the first statement of main, or to name another program with \
-                Launcher::at";
+    let what = "Commands cannot be run: this program did not call haft::sandbox_launcher().";
+    let next = "ask the user to add haft::sandbox_launcher() as the first line of main, before an async runtime starts";
     ToolError::new(ErrorKind::Unavailable, what, Next::AskUser(next.into()))
 }
 
@@ -82,7 +81,7 @@ pub(crate) fn of_finish(why: NoFinish, command: &Command) -> NotRun {
             ToolError::of(ErrorKind::Io, format!("The system has no room for one more process. {what}"))
         }
         NoFinish::Broken(what) | NoFinish::NoLauncher(what, _) => {
-            let next = "ask the user whether that program calls haft_sandbox::launcher() first in its main";
+            let next = "ask the user whether haft::sandbox_launcher() is the first line of main of that program";
             ToolError::new(
                 ErrorKind::Unavailable,
                 format!("Commands cannot be run. {what}"),

@@ -373,6 +373,10 @@ impl Processes for Sandbox {
         confinement
     }
 
+    fn can_run(&self) -> bool {
+        self.launchers.launcher.program().is_some()
+    }
+
     fn find_program(&self, names: &[&str]) -> Option<PathBuf> {
         programs::find(names, &self.settings.environment, &self.settings.readable)
     }

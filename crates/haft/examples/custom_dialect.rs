@@ -1,6 +1,6 @@
 //! haft's tools under the names and arguments that a prompt of another system uses.
 //!
-//! `cargo run -p haft --example custom_dialect -- FOLDER`
+//! `cargo run -p haft --example custom_dialect -- FOLDER`; the folder needs a file `notes.txt`.
 
 use haft::Toolbox;
 use haft::dialect::check;

@@ -1,6 +1,6 @@
 //! A tool of your own, without a model: it says what it reads, and everything else follows from that.
 //!
-//! `cargo run -p haft --example custom_tool`
+//! `cargo run -p haft --example custom_tool -- FOLDER`; the folder needs a file `notes.txt`.
 
 use haft::Toolbox;
 use haft::prelude::*;

@@ -1,6 +1,6 @@
-//! The same replies once more: a conversation is recorded, and replayed against the tools of today without a model.
+//! Replays recorded replies with the current tools: a conversation is recorded, then replayed without a model.
 //!
-//! `cargo run -p haft --example replay -- FOLDER`
+//! `cargo run -p haft --example replay -- FOLDER`; the folder needs a file `notes.txt`.
 
 use haft::agent::{Message, RecordedModel};
 use haft::{Agent, AgentEvent, MockModel, Model, Toolbox};

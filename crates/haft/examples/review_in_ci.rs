@@ -1,6 +1,7 @@
-//! A review that runs in CI without anyone at a terminal: it reads, changes nothing, and answers in a fixed form.
+//! A review that runs in CI without anyone at a terminal: it reads, changes nothing, and its answer follows
+//! a JSON schema.
 //!
-//! `HAFT_MODEL=… cargo run -p haft --example review_in_ci -- FOLDER`; the exit code is 1 when the review objects.
+//! `ANTHROPIC_API_KEY=… HAFT_MODEL=… cargo run -p haft --example review_in_ci -- FOLDER`; the exit code is 1 when the review objects.
 
 use std::process::ExitCode;
 

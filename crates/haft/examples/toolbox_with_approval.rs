@@ -1,14 +1,30 @@
-//! haft's own tools in a program: a closure answers the questions, and undo takes everything back.
+//! haft's own tools in a program: a closure answers the questions, and undo takes the last change back.
 //!
-//! `cargo run -p haft --example toolbox_with_approval -- FOLDER`
+//! `cargo run -p haft --example toolbox_with_approval -- FOLDER`; the folder must exist.
 
 use haft::{ApprovalRequest, Toolbox, Verdict};
 use serde_json::json;
 
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    haft::sandbox_launcher();
+    run()
+}
+
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn std::error::Error>> {
+async fn run() -> Result<(), Box<dyn std::error::Error>> {
     let folder = std::env::args().nth(1).ok_or("name a folder to work in")?;
-    let toolbox = Toolbox::builder().folder(folder).approve(answer).build()?;
+    let toolbox = Toolbox::builder()
+        .folder(folder)
+        .approve(|request: &ApprovalRequest| {
+            println!("asked: {} would {}", request.tool, request.effects[0].words);
+            let is_text = request.arguments["path"].as_str().is_some_and(|path| path.ends_with(".txt"));
+            match is_text {
+                true => Verdict::AllowOnce,
+                // The model reads the note.
+                false => Verdict::Refuse { note: Some("only text files may be written here".to_owned()) },
+            }
+        })
+        .build()?;
 
     let written = toolbox.call("write_file", json!({ "path": "hello.txt", "content": "hello\n" })).await;
     println!("{}", written.text());
@@ -18,14 +34,4 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let undone = toolbox.undo()?;
     println!("undid change set {:?}", undone.sets);
     Ok(())
-}
-
-/// Says yes to changes of text files, and explains each no to the model.
-fn answer(request: &ApprovalRequest) -> Verdict {
-    let is_text = request.arguments["path"].as_str().is_some_and(|path| path.ends_with(".txt"));
-    println!("asked: {} would {}", request.tool, request.effects[0].words);
-    match is_text {
-        true => Verdict::AllowOnce,
-        false => Verdict::Refuse { note: Some("only text files may be written here".to_owned()) },
-    }
 }

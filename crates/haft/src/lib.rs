@@ -8,8 +8,8 @@
 //! - [`Agent`] lets a model work with tools (feature `agent`).
 //! - `haft::mcp` serves tools to MCP clients (feature `mcp`).
 //!
-//! A program that runs commands calls [`sandbox_launcher`] first in `main`: haft starts the program again as the launcher
-//! of its sandbox.
+//! A program that runs commands calls [`sandbox_launcher`] as the first line of `main`, before the async runtime starts:
+//! haft starts the program again as the launcher of its sandbox, which must not have threads.
 //!
 //! ```
 //! use haft::prelude::*;

@@ -8,6 +8,11 @@ use haft_testkit::scripted_model::{Script, ScriptedModel, Turn};
 use serde_json::json;
 use tempfile::TempDir;
 
+// The example has a test of its own, which runs here: an example that cargo builds as a test is no program any more.
+#[allow(dead_code, reason = "nothing calls its main here")]
+#[path = "../examples/weather_agent.rs"]
+mod weather_agent;
+
 /// A folder with notes, and a home of its own.
 struct Place(TempDir);
 
@@ -83,6 +88,17 @@ fn the_weather_agent_tells_the_model_nothing_of_haft_s_own() {
     for tool in ["read_file", "edit_file", "bash"] {
         assert!(!first.contains(tool), "{first}");
     }
+}
+
+#[test]
+fn a_missing_model_is_explained_with_variables_and_no_flags() {
+    let place = Place::new();
+    let mut command = Command::new(program("weather_agent"));
+    command.current_dir(place.workspace()).env_clear().env("HOME", place.0.path().join("home"));
+    let output = command.env("ANTHROPIC_API_KEY", "k").output().expect("the example starts");
+    let told = text(&output.stderr);
+    assert!(told.starts_with("Error: ") && told.contains("ANTHROPIC_API_KEY is set, but no model is named"), "{told}");
+    assert!(told.contains("name one with HAFT_MODEL, or") && !told.contains("--model"), "{told}");
 }
 
 #[test]

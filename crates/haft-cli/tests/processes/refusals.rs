@@ -114,10 +114,10 @@ fn a_program_that_does_not_call_launcher_is_told_what_to_write() {
     // This very test is such a program.
     let house = House::with(Launcher::own(), Level::Full);
     let outcome = house.run_command(&house.script("echo x > ran", 10.0), &CancellationToken::new());
-    assert_refused(&house, &outcome, ErrorKind::Unavailable, "haft_sandbox::launcher() at the start of its main");
+    assert_refused(&house, &outcome, ErrorKind::Unavailable, "did not call haft::sandbox_launcher()");
     let confinement = house.sandbox.confinement();
     assert_eq!(confinement.reached, Level::None);
-    assert!(confinement.missing[0].contains("haft_sandbox::launcher()"), "{confinement:?}");
+    assert!(confinement.missing[0].contains("haft::sandbox_launcher()"), "{confinement:?}");
 }
 
 #[test]

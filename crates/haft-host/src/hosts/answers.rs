@@ -1,10 +1,14 @@
 //! Reads the addresses of registries out of what tools print and out of the files of their settings.
+//!
+//! Without a sandbox no tool is asked.
 
 use haft_config::network::HostPattern;
 
 /// How far behind the word "default" an address may begin.
+#[cfg(any(test, feature = "sandbox"))]
 const NEAR: usize = 6;
 /// How far before it the word "index" must stand.
+#[cfg(any(test, feature = "sandbox"))]
 const AROUND: usize = 400;
 
 /// Reads addresses out of a text.
@@ -41,6 +45,7 @@ fn address_at(text: &str) -> String {
 }
 
 /// What `go env GOPROXY GOSUMDB` prints: addresses, and the name of a database, which may have an address of its own.
+#[cfg(any(test, feature = "sandbox"))]
 pub(super) fn go_environment(text: &str) -> Vec<String> {
     let mut lines = text.lines();
     let proxies = addresses(lines.next().unwrap_or_default());
@@ -94,6 +99,7 @@ pub(super) fn cargo_index(text: &str) -> Vec<String> {
 }
 
 /// The address that a help text calls the default of an index.
+#[cfg(any(test, feature = "sandbox"))]
 pub(super) fn default_index(text: &str) -> Vec<String> {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut found = Vec::new();

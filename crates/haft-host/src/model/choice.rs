@@ -27,6 +27,7 @@ use crate::bounded_text::{one_line_of, paragraph};
 
 use super::key_owner::{key_of_file_is_for, server_of_file};
 use super::providers::{LOCAL, PROVIDERS, Provider, host_of};
+use super::ways::Ways;
 
 /// How long is waited for a server on this machine.
 const LOCAL_CONNECT: Duration = Duration::from_millis(150);
@@ -78,6 +79,7 @@ pub struct Choice {
     server: Option<Server>,
     keys: Keys,
     config_file: String,
+    ways: Ways,
     /// What places said, by their address and why they are known.
     asked: Mutex<HashMap<(String, String), Models>>,
 }
@@ -88,6 +90,15 @@ pub type Models = Result<Vec<String>, String>;
 impl Choice {
     /// Puts together what was said. `session` is what a session that is taken up was last spoken to with.
     pub fn new(flags: ModelSection, settings: &Settings, session: ModelSection) -> anyhow::Result<Self> {
+        Self::said(flags, (settings, session), Ways::FLAGS)
+    }
+
+    /// Puts together what the environment and the settings say, for a program that has no flags.
+    pub(super) fn of_environment(settings: &Settings) -> anyhow::Result<Self> {
+        Self::said(ModelSection::default(), (settings, ModelSection::default()), Ways::VARIABLES)
+    }
+
+    fn said(flags: ModelSection, (settings, session): (&Settings, ModelSection), ways: Ways) -> anyhow::Result<Self> {
         for name in ["HAFT_MODEL", "HAFT_WIRE", "HAFT_BASE_URL"] {
             text_of_variable(name)?;
         }
@@ -107,11 +118,14 @@ impl Choice {
             check_address(url)?;
         }
         if said.name.as_deref().is_some_and(|name| name.trim().is_empty()) {
-            bail!("the name of the model is empty; name one with --model NAME, or leave it out and haft looks for one");
+            bail!(
+                "the name of the model is empty; name one with {}, or leave it out and haft looks for one",
+                ways.model
+            );
         }
         let server = server_of_file(&settings.model, &said);
         let config_file = settings.config_file.display().to_string();
-        Ok(Self { said, key, server, keys, config_file, asked: Mutex::default() })
+        Ok(Self { said, key, server, keys, config_file, ways, asked: Mutex::default() })
     }
 
     /// Returns what is to be hidden wherever something is shown.
@@ -192,8 +206,9 @@ impl Choice {
             return match Provider::said_by(name, self.wire()) {
                 Some(provider) => Ok(Some(Place::of(provider, wire(provider), key.clone()))),
                 None => bail!(
-                    "{} is set, but haft does not know which provider it belongs to; name the provider's address with --base-url or HAFT_BASE_URL",
-                    key.from
+                    "{} is set, but haft does not know which provider it belongs to; name the provider's address with {}",
+                    key.from,
+                    self.ways.base_url
                 ),
             };
         }
@@ -211,8 +226,9 @@ impl Choice {
             several => {
                 let names: Vec<&str> = several.iter().map(|(provider, _)| provider.name).collect();
                 bail!(
-                    "haft cannot tell from the name {name:?} which provider has it, and there are keys of {}; choose one with --base-url",
-                    names.join(", ")
+                    "haft cannot tell from the name {name:?} which provider has it, and there are keys of {}; choose one with {}",
+                    names.join(", "),
+                    self.ways.base_url
                 )
             }
         }
@@ -222,8 +238,9 @@ impl Choice {
         let places: Vec<String> = keyed.iter().map(|(_, key)| key.from.to_string()).collect();
         let is_set = if places.len() == 1 { "is set" } else { "are set" };
         anyhow::anyhow!(
-            "{} {is_set}, but no model is named; \"haft models\" lists them; name one with --model, HAFT_MODEL, or name under [model] in {}",
+            "{} {is_set}, but no model is named; \"haft models\" lists them; name one with {}, or name under [model] in {}",
             places.join(" and "),
+            self.ways.model,
             self.config_file
         )
     }
@@ -233,16 +250,18 @@ impl Choice {
         let models = match self.models_of(place).await {
             Ok(models) => models,
             Err(error) => bail!(
-                "no model is named, and {} does not list its models: {} Name one with --model or HAFT_MODEL",
+                "no model is named, and {} does not list its models: {} Name one with {}",
                 place.base_url,
-                paragraph(&error)
+                paragraph(&error),
+                self.ways.model
             ),
         };
         match models.as_slice() {
             [model] => Ok(model.clone()),
-            [] => bail!("there is no model at {}; name one with --model or HAFT_MODEL", place.base_url),
+            [] => bail!("there is no model at {}; name one with {}", place.base_url, self.ways.model),
             several => {
-                bail!("no model is named, and {} has {}; name one with --model", place.base_url, some_of(several))
+                let (url, models) = (&place.base_url, some_of(several));
+                bail!("no model is named, and {url} has {models}; name one with {}", self.ways.model)
             }
         }
     }
@@ -252,13 +271,15 @@ impl Choice {
         if let Some(wire) = self.wire().filter(|wire| *wire != Wire::Chat) {
             let provider = PROVIDERS.iter().find(|provider| provider.wire == wire);
             let variable = provider.and_then(|provider| provider.variables.first()).copied().unwrap_or_default();
-            bail!("the key is missing: set {variable}, or name another server with --base-url");
+            bail!("the key is missing: set {variable}, or name another server with {}", self.ways.base_url);
         }
         let mut found = self.found_locally().await;
         if found.is_empty() {
             bail!(
                 "no model is configured: no key of a provider is set, and no server answers on this machine. Set ANTHROPIC_API_KEY, OPENAI_API_KEY or \
-                 another key and name a model with --model; or start Ollama, LM Studio, llama.cpp or vLLM; or name the address of a server with --base-url"
+                 another key and name a model with {}; or start Ollama, LM Studio, llama.cpp or vLLM; or name the address of a server with {}",
+                self.ways.model,
+                self.ways.base_url
             );
         }
         let all: Vec<String> = found.iter().flat_map(|(_, models)| models.clone()).collect();
@@ -274,7 +295,7 @@ impl Choice {
             }
             (None, []) => bail!("{} runs here, but has no model; load one there first", found[0].0.name),
             (None, several) => {
-                bail!("no model is named, and this machine has {}; name one with --model", some_of(several))
+                bail!("no model is named, and this machine has {}; name one with {}", some_of(several), self.ways.model)
             }
         }
     }

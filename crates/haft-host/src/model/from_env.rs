@@ -1,6 +1,5 @@
 //! The model that the environment and the user's settings name, as `haft run` finds it.
 
-use haft_config::model::ModelSection;
 use haft_config::settings::Settings;
 use haft_model::client::{Connection, Endpoint};
 use haft_net::HttpClient;
@@ -21,12 +20,18 @@ pub trait FromEnv: Sized {
 }
 
 /// Why no model was found, and what to set.
-#[derive(Debug)]
 pub struct ModelNotFound(anyhow::Error);
 
 impl std::fmt::Display for ModelNotFound {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{:#}", self.0)
+    }
+}
+
+/// The same text: a `main` that returns the error shows it in this form.
+impl std::fmt::Debug for ModelNotFound {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
     }
 }
 
@@ -54,7 +59,7 @@ impl From<Endpoint> for Model {
 fn found() -> Result<Chosen, ModelNotFound> {
     let look = || -> anyhow::Result<Chosen> {
         let settings = Settings::read(None)?;
-        let choice = Choice::new(ModelSection::default(), &settings, ModelSection::default())?;
+        let choice = Choice::of_environment(&settings)?;
         block_on(choice.made())?
     };
     let found = std::thread::scope(|scope| scope.spawn(look).join());

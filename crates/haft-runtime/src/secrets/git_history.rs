@@ -213,8 +213,8 @@ async fn history(cx: &CallContext<'_>, store: &GitStore) -> Result<Remembered, S
     let mut known: Remembered =
         recalled.and_then(|recalled| serde_json::from_slice(&recalled.kept).ok()).unwrap_or_default();
     known.arrived = Arrived::nothing();
-    // Without git nothing can be read.
-    if doors.processes.find_program(&["git"]).is_none() {
+    // Without git nothing can be read. Where no command can run, no call shows what git keeps.
+    if !doors.processes.can_run() || doors.processes.find_program(&["git"]).is_none() {
         return Ok(Remembered { is_whole: true, arrived: Arrived::nothing(), ..Remembered::default() });
     }
     let has_same_indexes = restage(cx, store, &mut known).await;

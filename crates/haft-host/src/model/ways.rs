@@ -1,0 +1,17 @@
+//! How a person names the model: with flags of haft, or only with variables where another program asks.
+
+/// The words for it in messages.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ways {
+    /// What names the model.
+    pub(super) model: &'static str,
+    /// What names the address of the server.
+    pub(super) base_url: &'static str,
+}
+
+impl Ways {
+    /// Those of `haft run`.
+    pub(super) const FLAGS: Self = Self { model: "--model or HAFT_MODEL", base_url: "--base-url or HAFT_BASE_URL" };
+    /// Those of a program that uses haft as a library.
+    pub(super) const VARIABLES: Self = Self { model: "HAFT_MODEL", base_url: "HAFT_BASE_URL" };
+}
