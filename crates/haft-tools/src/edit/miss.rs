@@ -212,6 +212,12 @@ impl Asked<'_> {
         if region.trim_end_matches('\n') == evened(self.edits[self.index].new).trim_end_matches('\n') {
             return Some(Next::FixArguments(GO_ON.to_owned()));
         }
+        // A line that was split by a formatter goes on in the lines behind it: they belong to the place.
+        let last = |text: &str| text.trim_end().rsplit('\n').next().unwrap_or_default().trim().to_owned();
+        let (old, found) = (last(&evened(self.edits[self.index].old)), last(region));
+        if old.len() > found.len() && old.starts_with(&found) {
+            return None;
+        }
         let is_short = region.len() <= CORRECTED_BYTES && region.matches('\n').count() < CORRECTED_LINES;
         if !is_short || exact::all(text.as_str(), region).count != 1 {
             return None;

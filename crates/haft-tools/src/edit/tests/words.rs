@@ -28,6 +28,14 @@ fn white_space_that_differs_is_made_visible() {
 }
 
 #[test]
+fn the_beginning_of_a_split_line_is_not_offered_for_the_whole() {
+    let text = "fn a() {\n    let all = longest(&read(file)?, number(n)?)\n        .iter()\n        .collect();\n}\n";
+    let old = "    let all = longest(&read(file)?, number(n)?).iter().collect();\n";
+    let told = told(text, old, "x");
+    assert!(told.ends_with("next: call \"read_file\" to look at line 2 of src/lib.rs"), "{told}");
+}
+
+#[test]
 fn a_change_that_is_there_already_is_recognised() {
     let text = "one\nlet renamed = 1;\ntwo\n";
     insta::assert_snapshot!(told(text, "let original = 1;", "let renamed = 1;"), @"
