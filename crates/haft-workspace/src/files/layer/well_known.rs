@@ -85,7 +85,7 @@ mod tests {
         assert!(existing().is_empty());
         fs::create_dir_all(folder.path().join(".git/hooks")).expect("it is new");
         assert_eq!(existing(), [PathBuf::from(".git/hooks")]);
-        fs::write(folder.path().join(".git/config"), "").expect("it can be written");
+        fs::write(folder.path().join(".git/config.worktree"), "").expect("it can be written");
         assert_eq!(existing().len(), 2);
         fs::remove_dir_all(folder.path().join(".git")).expect("it is there");
         assert!(existing().is_empty());

@@ -178,12 +178,9 @@ fn a_damaged_session_is_listed_with_what_is_left() {
 }
 
 #[test]
-fn only_the_user_can_read_sessions_whatever_the_mask() {
-    // The mask is of the whole process; no other test here depends on it.
-    let before = rustix::process::umask(rustix::fs::Mode::empty());
+fn only_the_user_can_read_sessions() {
     let place = Place::new();
     let id = place.written(&["a"]);
-    rustix::process::umask(before);
     let mode = |path: &Path| path.metadata().expect("it is there").permissions().mode() & 0o777;
     assert_eq!(mode(&place.sessions.path_of(&id)), 0o600);
     assert_eq!(mode(&place.sessions.folder), 0o700);
