@@ -71,7 +71,7 @@ pub(super) fn search(
         request,
         include,
         watch,
-        turn: Mutex::new(Turn { walk, batches: 0, counts_until: Instant::now() + COUNTING, is_counted: false }),
+        turn: Mutex::new(Turn { walk, batches: 0, counts_until: Instant::now() + watch.counting, is_counted: false }),
         gathered: Mutex::new(Gathered::default()),
     };
     hunt.all(searcher)
@@ -103,6 +103,8 @@ fn search_file(
 /// What can be seen of a search while it runs, and the signal that ends it.
 pub(super) struct Watch {
     stop: CancellationToken,
+    /// For how long matches are counted after enough were found.
+    counting: Duration,
     files: AtomicU64,
     matches: AtomicU64,
     matched_files: AtomicU64,
@@ -110,7 +112,8 @@ pub(super) struct Watch {
 
 impl Watch {
     pub(super) fn new(stop: CancellationToken) -> Self {
-        Self { stop, files: AtomicU64::new(0), matches: AtomicU64::new(0), matched_files: AtomicU64::new(0) }
+        let [files, matches, matched_files] = [0; 3].map(AtomicU64::new);
+        Self { stop, counting: COUNTING, files, matches, matched_files }
     }
 
     /// Returns how far the search has come.
@@ -404,4 +407,43 @@ fn stopped(watch: &Watch) -> Result<(), ToolError> {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use haft_contract::path::Place;
+    use haft_contract::search::{Case, Ignored, Span, Syntax};
+
+    use super::*;
+
+    #[test]
+    fn without_time_to_count_the_total_is_a_lower_bound() {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        for number in 0..1_300 {
+            std::fs::write(folder.path().join(format!("{number:04}")), "hit\n").expect("there is room");
+        }
+        let root = Root::open(folder.path()).expect("it is there");
+        let request = SearchRequest {
+            pattern: "hit".into(),
+            syntax: Syntax::Literal,
+            case: Case::Sensitive,
+            span: Span::Line,
+            include: Vec::new(),
+            exclude: Vec::new(),
+            before: 0,
+            after: 0,
+            wanted: Wanted::Lines,
+            ignored: Ignored::Skip,
+            skip: 0,
+            most: 5,
+            line_length: 100,
+        };
+        let searched = |counting| {
+            let watch = Watch { counting, ..Watch::new(CancellationToken::new()) };
+            let found = search(&root, &Target::Inside(Place::new("", Extent::Tree)), &request, &watch);
+            found.map(|found| (found.reach, found.matches)).expect("it can be searched")
+        };
+        assert_eq!(searched(Duration::ZERO), (Reach::StoppedEarly, COUNTED_BATCHES * BATCH as u64));
+        assert_eq!(searched(Duration::MAX / 4), (Reach::Whole, 1_300));
+    }
 }

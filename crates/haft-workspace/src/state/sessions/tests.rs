@@ -1,5 +1,3 @@
-use std::os::unix::fs::PermissionsExt;
-
 use super::*;
 
 struct Place {
@@ -175,16 +173,6 @@ fn a_damaged_session_is_listed_with_what_is_left() {
     place.put(&id, &bytes);
     let listed = place.sessions.list().expect("the folder can be read");
     assert_eq!((listed[0].words.as_deref(), listed[0].tally.steps), (None, 1));
-}
-
-#[test]
-fn only_the_user_can_read_sessions() {
-    let place = Place::new();
-    let id = place.written(&["a"]);
-    let mode = |path: &Path| path.metadata().expect("it is there").permissions().mode() & 0o777;
-    assert_eq!(mode(&place.sessions.path_of(&id)), 0o600);
-    assert_eq!(mode(&place.sessions.folder), 0o700);
-    assert_eq!(mode(&place.folder.path().join("state")), 0o700);
 }
 
 #[test]
