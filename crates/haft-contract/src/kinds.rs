@@ -46,7 +46,7 @@ pub enum ErrorKind {
     Permission,
     /// The file changed since it was read or shown.
     Stale,
-    /// A command and somebody else changed the same, and nothing of the command could be kept in its place.
+    /// Somebody else changed the same files while a command ran, and none of its changes could be committed.
     Conflict,
     /// The file must be read before it is overwritten.
     NotRead,

@@ -118,14 +118,7 @@ mod tests {
         })
     }
 
-    const SEALED: Surroundings = Surroundings {
-        level: Level::Full,
-        uncovered: None,
-        network: false,
-        supervised: false,
-        own_home: None,
-        not_in_home: Vec::new(),
-    };
+    const SEALED: Surroundings = Surroundings::SEALED;
 
     fn check(effect: Effect, expected: &[Bit]) {
         check_where(&SEALED, &[effect], expected);

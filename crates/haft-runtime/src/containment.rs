@@ -27,6 +27,17 @@ pub struct Surroundings {
 }
 
 impl Surroundings {
+    /// The full sandbox, in which nothing is open.
+    #[cfg(test)]
+    pub(crate) const SEALED: Self = Self {
+        level: Level::Full,
+        uncovered: None,
+        network: false,
+        supervised: false,
+        own_home: None,
+        not_in_home: Vec::new(),
+    };
+
     /// Asks the doors.
     pub fn of(doors: &Doors) -> Self {
         let confinement = doors.processes.confinement();

@@ -49,7 +49,6 @@ fn found_again(part: Option<&str>, shown: &str, redactor: &Redactor) -> Option<s
 mod tests {
     use super::*;
     use haft_contract::effect::{Does, Step};
-    use haft_contract::process::Level;
 
     fn marked(text: &str, parts: &[(&str, Class)], redactor: &Redactor) -> Vec<(String, Class)> {
         let step = |part: &str| {
@@ -65,14 +64,7 @@ mod tests {
         };
         let steps: Vec<(Effect, Class)> = parts.iter().map(|(part, class)| (step(part), *class)).collect();
         let open: Vec<(&Effect, Class)> = steps.iter().map(|(effect, class)| (effect, *class)).collect();
-        let around = Surroundings {
-            level: Level::Full,
-            uncovered: None,
-            network: false,
-            supervised: false,
-            own_home: None,
-            not_in_home: Vec::new(),
-        };
+        let around = Surroundings::SEALED;
         let run = [Effect::Run(CommandLine(text.into()))];
         let command = command(&run, &open, (&around, redactor)).expect("there is one");
         command.parts.iter().map(|part| (command.text[part.bytes.clone()].to_owned(), part.class)).collect()

@@ -1,7 +1,7 @@
 use super::*;
 
 struct Place {
-    folder: tempfile::TempDir,
+    _folder: tempfile::TempDir,
     sessions: Sessions,
 }
 
@@ -9,7 +9,7 @@ impl Place {
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder can be made");
         let sessions = Sessions::new(folder.path().join("state/sessions"));
-        Self { folder, sessions }
+        Self { _folder: folder, sessions }
     }
 
     /// Writes a session with these records; returns its id.
