@@ -21,6 +21,8 @@ mod ground;
 mod jobs;
 #[path = "shell/jobs_outside.rs"]
 mod jobs_outside;
+#[path = "shell/jobs_sync.rs"]
+mod jobs_sync;
 #[path = "shell/kept_by_git.rs"]
 mod kept_by_git;
 #[path = "shell/looking.rs"]

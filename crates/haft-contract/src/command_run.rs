@@ -1,6 +1,9 @@
 //! Runs a command on a ground, from the choice of the ground to what becomes of its changes.
 
+use std::convert::Infallible;
 use std::sync::Arc;
+
+use tokio::sync::{mpsc, oneshot};
 
 use crate::BoxFuture;
 use crate::door::{Doors, Permit};
@@ -21,6 +24,14 @@ pub struct CommandRun<'a> {
     pub settle: Settle,
     /// When they may be committed.
     pub commit_turn: &'a dyn CommitTurn,
+}
+
+/// A request to commit what a running command has changed so far.
+pub struct SyncRequest {
+    /// Under which permit; its notes get what was changed.
+    pub permit: Permit,
+    /// Who waits for it. Dropped without an answer when the command has ended.
+    pub reply: oneshot::Sender<Result<Settled, ToolError>>,
 }
 
 /// Says when a command may commit what it changed: commands of one turn commit in the order of their calls.
@@ -57,10 +68,29 @@ impl CommandRun<'_> {
     ///
     /// Fails where nothing was run.
     pub async fn ended(self, command: &Command, heard: Heard<'_>) -> Result<(Ended, Box<dyn Ground>), ToolError> {
+        let (_, mut requests) = mpsc::unbounded_channel();
+        self.ended_with_syncs(command, heard, &mut requests).await
+    }
+
+    /// Runs a command until it has ended, and meanwhile commits its changes on request.
+    ///
+    /// # Errors
+    ///
+    /// Fails where nothing was run.
+    pub async fn ended_with_syncs(
+        self,
+        command: &Command,
+        heard: Heard<'_>,
+        requests: &mut mpsc::UnboundedReceiver<SyncRequest>,
+    ) -> Result<(Ended, Box<dyn Ground>), ToolError> {
         let mut wanted = self.first_wanted();
         loop {
             let ground = self.ground(wanted.clone(), command).await?;
-            match self.doors.processes.run(self.permit, command, &*ground, heard).await {
+            let outcome = tokio::select! {
+                outcome = self.doors.processes.run(self.permit, command, &*ground, heard) => outcome,
+                never = sync_on_request(&*ground, requests) => match never {},
+            };
+            match outcome {
                 Ok(ended) => return Ok((ended, ground)),
                 Err(NotRun::Failed(error)) => return Err(error),
                 Err(NotRun::NoLayer(reason)) => wanted = wanted.without_layer(reason)?,
@@ -127,6 +157,14 @@ impl CommandRun<'_> {
         }
         Ok(ground)
     }
+}
+
+async fn sync_on_request(ground: &dyn Ground, requests: &mut mpsc::UnboundedReceiver<SyncRequest>) -> Infallible {
+    while let Some(SyncRequest { permit, reply }) = requests.recv().await {
+        // Whoever asked may be gone.
+        let _ = reply.send(ground.sync(&permit).await);
+    }
+    std::future::pending().await
 }
 
 fn not_as_promised(reason: &str) -> ToolError {

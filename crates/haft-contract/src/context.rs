@@ -20,7 +20,7 @@ use crate::door::{
 use crate::effect::Effect;
 use crate::error::ToolError;
 use crate::history::{Reversal, Reversed};
-use crate::job::{Jobs, NewJob, NoJobs};
+use crate::job::{JobSync, Jobs, NewJob, NoJobs};
 use crate::kinds::ErrorKind;
 use crate::limits::Limits;
 use crate::net::{Request, Response};
@@ -263,6 +263,17 @@ impl<'a> RunContext<'a> {
         if let Some(receipts) = self.jobs.note_told(job) {
             self.permit.receipts().note_end_of_job(&receipts);
         }
+    }
+
+    /// Commits what a job has changed so far, and notes that this call tells of it.
+    ///
+    /// # Errors
+    ///
+    /// Fails where the job has ended, or where its changes could not be committed.
+    pub async fn sync_job(&self, job: u64) -> Result<JobSync, ToolError> {
+        let sync = self.jobs.sync(job).await?;
+        self.permit.receipts().note_end_of_job(&sync.receipts);
+        Ok(sync)
     }
 
     /// Returns whether a program listens on this port of the loopback that commands have, where that is known.

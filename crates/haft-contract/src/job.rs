@@ -44,6 +44,15 @@ pub trait Jobs: Send + Sync {
     /// Ends every process of a job, and waits until what it changed is in the workspace.
     fn stop<'a>(&'a self, job: u64) -> BoxFuture<'a, ()>;
 
+    /// Commits what a running job has changed so far, as a change set of its own.
+    ///
+    /// # Errors
+    ///
+    /// Fails where there is no such job, where it has ended, or where its changes could not be committed.
+    fn sync<'a>(&'a self, _job: u64) -> BoxFuture<'a, Result<JobSync, ToolError>> {
+        Box::pin(async { Err(no_session()) })
+    }
+
     /// Notes that the model was told how a job ended. Returns what was done under its permit, the first time.
     fn note_told(&self, job: u64) -> Option<Receipts>;
 
@@ -136,14 +145,40 @@ impl JobEnd {
             HowEnded::TimedOut => "was ended because its time was up".to_owned(),
             HowEnded::Stopped => "was stopped".to_owned(),
         };
-        let changes = match (self.change_set, &*self.changes) {
-            (_, "") => String::new(),
-            (Some(number), changes) => format!("; change set {number}: {changes}"),
-            (None, changes) => format!("; {changes}"),
-        };
-        let notes: String = self.notes.iter().map(|note| format!("; {note}")).collect();
-        format!("{how} after {took} s{changes}{notes}")
+        format!("{how} after {took} s{}", changed(self.change_set, &self.changes, &self.notes))
     }
+}
+
+/// What a running job had changed when it was asked to commit.
+#[derive(Clone, Debug)]
+pub struct JobSync {
+    /// Under which number the journal has it; nothing where nothing was new.
+    pub change_set: Option<ChangeSetId>,
+    /// What was committed, in words; empty when nothing was new.
+    pub changes: String,
+    /// What else is worth knowing, a sentence each.
+    pub notes: Vec<String>,
+    /// What was done for it.
+    pub receipts: Receipts,
+}
+
+impl JobSync {
+    /// Says what was committed, as what follows the title of a job.
+    pub fn words(&self) -> String {
+        match self.changes.is_empty() {
+            true => format!("has changed nothing new{}", changed(None, "", &self.notes)),
+            false => format!("goes on running{}", changed(self.change_set, &self.changes, &self.notes)),
+        }
+    }
+}
+
+fn changed(change_set: Option<ChangeSetId>, changes: &str, notes: &[String]) -> String {
+    let changes = match (change_set, changes) {
+        (_, "") => String::new(),
+        (Some(number), changes) => format!("; change set {number}: {changes}"),
+        (None, changes) => format!("; {changes}"),
+    };
+    changes + &notes.iter().map(|note| format!("; {note}")).collect::<String>()
 }
 
 /// A part of what a job has printed.

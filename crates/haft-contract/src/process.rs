@@ -300,6 +300,14 @@ pub trait Ground: Send + Sync {
         true
     }
 
+    /// Commits what the command has changed so far, while it goes on running.
+    fn sync<'a>(&'a self, _permit: &'a Permit) -> BoxFuture<'a, Result<Settled, ToolError>> {
+        Box::pin(async {
+            let what = "There is no layer over the workspace: what the command changed is already there.";
+            Err(ToolError::of(ErrorKind::Unavailable, what))
+        })
+    }
+
     /// Brings what the command changed into the workspace, or shows it and throws it away.
     fn settle<'a>(self: Box<Self>, permit: &'a Permit, how: Settle) -> BoxFuture<'a, Result<Settled, ToolError>>;
 }

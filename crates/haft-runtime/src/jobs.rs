@@ -12,15 +12,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use haft_contract::BoxFuture;
-use haft_contract::command_run::{AtOnce, CommandRun};
+use haft_contract::command_run::{AtOnce, CommandRun, SyncRequest};
 use haft_contract::door::{Permit, Receipts};
 use haft_contract::effect::Effect;
 use haft_contract::error::{Next, ToolError};
-use haft_contract::job::{JobEnd, JobFacts, JobOutput, JobService, Jobs, NewJob, Publication, no_session};
+use haft_contract::job::{JobEnd, JobFacts, JobOutput, JobService, JobSync, Jobs, NewJob, Publication, no_session};
 use haft_contract::kinds::ErrorKind;
-use haft_contract::process::{Command, HowEnded, Ran, Settle};
+use haft_contract::process::{Command, HowEnded, Ran, Settle, Settled};
 use haft_contract::signals::{LOOK_AGAIN, Signals};
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::runtime::Ground;
@@ -99,8 +99,9 @@ struct Job {
     began: Instant,
     stop: CancellationToken,
     signals: Signals,
-    /// What is done under its permit.
-    receipts: Receipts,
+    /// What it may do, and what is done for it.
+    permit: Permit,
+    syncs: mpsc::UnboundedSender<SyncRequest>,
     state: Mutex<State>,
     /// Wakes who waits for output or the end.
     news: Notify,
@@ -197,14 +198,17 @@ impl Jobs for SessionJobs {
             let name = name.or_else(|| self.name_of_program(permit.effects(), number));
             let stop = CancellationToken::new();
             let own = permit.outliving(stop.clone());
+            let (receipts, signals) = (own.receipts().clone(), own.signals().clone());
+            let (syncs, requests) = mpsc::unbounded_channel();
             let job = Arc::new(Job {
                 number,
                 name,
                 line: command.line.clone(),
                 began: Instant::now(),
                 stop: stop.clone(),
-                signals: own.signals().clone(),
-                receipts: own.receipts().clone(),
+                signals,
+                permit: own,
+                syncs,
                 state: Mutex::new(State {
                     log: Log::new(self.ground.redactor.clone()),
                     read: 0,
@@ -215,10 +219,9 @@ impl Jobs for SessionJobs {
             });
             // Whoever gives up the call here gives up the job.
             let given_up = stop.drop_guard();
-            let receipts = own.receipts().clone();
             let (refuse, refused) = oneshot::channel();
             let command = Command { time: Duration::MAX, stays: true, ..command };
-            tokio::spawn(keep_running(Arc::clone(&job), Arc::clone(&self.ground), (own, command), refuse));
+            tokio::spawn(keep_running(Arc::clone(&job), Arc::clone(&self.ground), (command, requests), refuse));
             tokio::select! {
                 biased;
                 () = permit.stop().cancelled() => {
@@ -280,10 +283,24 @@ impl Jobs for SessionJobs {
         })
     }
 
+    fn sync<'a>(&'a self, job: u64) -> BoxFuture<'a, Result<JobSync, ToolError>> {
+        Box::pin(async move {
+            let job = self.find(job).ok_or_else(|| ToolError::of(ErrorKind::Bug, "The session has lost a job."))?;
+            // A change set of its own; nobody stops it in the middle.
+            let permit = job.permit.outliving(CancellationToken::new());
+            let receipts = permit.receipts().clone();
+            let (reply, answer) = oneshot::channel();
+            let _ = job.syncs.send(SyncRequest { permit, reply });
+            let settled = answer.await.map_err(|_| has_ended(&job.facts()))??;
+            let (changes, notes) = (changes_of(&settled, &receipts), settled.notes);
+            Ok(JobSync { change_set: receipts.change_set(), changes, notes, receipts })
+        })
+    }
+
     fn note_told(&self, job: u64) -> Option<Receipts> {
         let job = self.find(job)?;
         let was_told = std::mem::replace(&mut job.state().is_told, true);
-        (!was_told).then(|| job.receipts.clone())
+        (!was_told).then(|| job.permit.receipts().clone())
     }
 
     fn is_listening(&self, port: u16) -> Option<bool> {
@@ -358,15 +375,16 @@ fn capital(text: &str) -> String {
 async fn keep_running(
     job: Arc<Job>,
     ground: Arc<Ground>,
-    (permit, command): (Permit, Command),
+    (command, mut requests): (Command, mpsc::UnboundedReceiver<SyncRequest>),
     refuse: oneshot::Sender<ToolError>,
 ) {
     let heard = |stream, piece: &[u8]| {
         job.state().log.take(stream, piece);
         job.news.notify_waiters();
     };
-    let run = CommandRun { permit: &permit, doors: &ground.doors, settle: Settle::Keep, commit_turn: &AtOnce };
-    let outcome = run.ended(&command, &heard).await;
+    let permit = &job.permit;
+    let run = CommandRun { permit, doors: &ground.doors, settle: Settle::Keep, commit_turn: &AtOnce };
+    let outcome = run.ended_with_syncs(&command, &heard, &mut requests).await;
     job.state().log.finish();
     let end = match outcome {
         Ok((ended, on)) => {
@@ -374,7 +392,7 @@ async fn keep_running(
             // Its end is no reason to lose what it changed.
             let to_finish = permit.to_finish();
             let kept = CommandRun { permit: &to_finish, ..run }.kept(ended, on).await;
-            kept.map_or_else(|error| not_kept(how, &error), |ran| end_of(&ran, &permit))
+            kept.map_or_else(|error| not_kept(how, &error), |ran| end_of(&ran, permit))
         }
         // Nothing was run, or nobody knows how it ended.
         Err(error) => {
@@ -394,15 +412,23 @@ fn end_of(ran: &Ran, permit: &Permit) -> JobEnd {
         .into_iter()
         .collect();
     notes.extend(ran.settled.notes.iter().chain(&ran.ended.notes).cloned());
-    let changes = match ran.settled.changes.is_empty() {
-        true => String::new(),
-        false => {
-            let summary = ran.settled.summary();
-            permit.receipts().note_counts(summary.counts);
-            summary.sentence(MOST_FILES)
-        }
-    };
+    let changes = changes_of(&ran.settled, permit.receipts());
     JobEnd { how: ran.ended.how, change_set: permit.receipts().change_set(), changes, notes }
+}
+
+/// Says what was changed, and notes how much that is.
+fn changes_of(settled: &Settled, receipts: &Receipts) -> String {
+    if settled.changes.is_empty() {
+        return String::new();
+    }
+    let summary = settled.summary();
+    receipts.note_counts(summary.counts);
+    summary.sentence(MOST_FILES)
+}
+
+fn has_ended(job: &JobFacts) -> ToolError {
+    let what = format!("{} has ended: all that it changed is committed then.", capital(&job.title()));
+    ToolError::new(ErrorKind::BadArguments, what, Next::FixArguments("list the jobs: jobs(action=\"list\")".into()))
 }
 
 fn not_kept(how: HowEnded, error: &ToolError) -> JobEnd {

@@ -25,6 +25,7 @@ const ACTIONS: &[(&str, &str)] = &[
     ("\"log\"", "\"output\""),
     ("\"kill\"", "\"stop\""),
     ("\"status\"", "\"list\""),
+    ("\"commit\"", "\"sync\""),
 ];
 
 /// Manages the jobs of the session.
@@ -58,6 +59,7 @@ enum Action {
     Wait,
     Signal,
     Stop,
+    Sync,
 }
 
 impl Tool for Jobs {
@@ -101,6 +103,7 @@ impl Tool for Jobs {
                 cx.jobs().stop(job.number).await;
                 Ok(printed(&job, None, cx).into())
             }
+            Action::Sync => sync(&chosen(args.job.as_deref(), cx)?, cx).await,
         }
     }
 }
@@ -224,6 +227,15 @@ fn printed(job: &JobFacts, note: Option<String>, cx: &RunContext<'_>) -> News {
     }
     let data = json!({ "job": job_data(&job), "output": output.text, "notes": notes });
     News { text: output.text, notes, data }
+}
+
+/// Commits what a job has changed so far.
+async fn sync(job: &JobFacts, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
+    let sync = cx.sync_job(job.number).await?;
+    let said = format!("[{} {}]\n", job.title(), sync.words());
+    let data =
+        json!({ "job": job_data(job), "change_set": sync.change_set.map(|number| number.0), "notes": sync.notes });
+    Ok(ToolOutput::text(said).with_data(data))
 }
 
 async fn wait(args: Args, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {

@@ -39,6 +39,8 @@ enum JobsCommand {
     Signal(control::Signal),
     /// Stop a job; haft commits its changes as a change set
     Stop(control::Stop),
+    /// Commit what a running job has changed so far, as a change set of its own
+    Sync(control::Sync),
     /// Make a port of a job reachable on 127.0.0.1 of this machine, until Ctrl-C
     Open(open::Open),
 }
@@ -52,6 +54,7 @@ pub(crate) fn run(common: &Common, arguments: &JobsArguments) -> anyhow::Result<
             JobsCommand::Wait(wait) => control::wait(common, wait).await,
             JobsCommand::Signal(signal) => control::signal(common, signal).await,
             JobsCommand::Stop(stop) => control::stop(common, stop).await,
+            JobsCommand::Sync(sync) => control::sync(common, sync).await,
             JobsCommand::Open(open) => open::run(common, open).await,
         }
     })?

@@ -16,6 +16,9 @@ use super::message::{Answer, Ask, LONGEST_ANSWER, LONGEST_WAIT, from_line, to_li
 /// How long a holder may take to answer, beside what it waits for.
 const TO_ANSWER: Duration = Duration::from_secs(3);
 
+/// How long it may take to commit what a job has changed.
+const TO_COMMIT: Duration = Duration::from_secs(120);
+
 /// Why there is no answer.
 #[derive(Debug, PartialEq, Eq)]
 pub enum NoAnswer {
@@ -70,9 +73,7 @@ async fn exchange(path: &Path, ask: &Ask) -> Result<(Answer, Option<OwnedFd>), N
         holder.write_all(&to_line(ask)?).await?;
         read_line(&holder).await
     };
-    // A wait is as long as the question says; everything else is answered at once.
-    let most = if waits(ask) { TO_ANSWER + LONGEST_WAIT } else { TO_ANSWER };
-    let (line, descriptor) = match timeout(most, talk).await {
+    let (line, descriptor) = match timeout(longest(ask), talk).await {
         Err(_) => return Err(NoAnswer::Hangs),
         Ok(Err(error)) if error.kind() == io::ErrorKind::InvalidData => return Err(NoAnswer::Odd(error.to_string())),
         // Too many clients wait already.
@@ -86,11 +87,15 @@ async fn exchange(path: &Path, ask: &Ask) -> Result<(Answer, Option<OwnedFd>), N
     }
 }
 
-fn waits(ask: &Ask) -> bool {
+/// How long an answer may take. A wait is as long as the question says; everything else is answered at once.
+fn longest(ask: &Ask) -> Duration {
     match ask {
-        Ask::List {} | Ask::Port { .. } | Ask::Signal { .. } => false,
-        Ask::Output { waits, .. } => *waits,
-        Ask::Line { .. } | Ask::End { .. } | Ask::Stop { .. } | Ask::Stay {} | Ask::Connect { .. } => true,
+        Ask::List {} | Ask::Port { .. } | Ask::Signal { .. } | Ask::Output { waits: false, .. } => TO_ANSWER,
+        Ask::Output { .. } | Ask::Line { .. } | Ask::End { .. } | Ask::Stop { .. } | Ask::Stay {} => {
+            TO_ANSWER + LONGEST_WAIT
+        }
+        Ask::Connect { .. } => TO_ANSWER + LONGEST_WAIT,
+        Ask::Sync { .. } => TO_COMMIT,
     }
 }
 

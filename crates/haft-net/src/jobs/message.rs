@@ -67,6 +67,11 @@ pub enum Ask {
         /// Its number.
         job: u64,
     },
+    /// Commits what a job has changed so far.
+    Sync {
+        /// Its number.
+        job: u64,
+    },
     /// Waits for the end of the session.
     Stay {},
     /// A connection to a port; its descriptor comes with the answer.
@@ -99,6 +104,15 @@ pub enum Answer {
         came: bool,
         /// The job.
         job: JobRecord,
+    },
+    /// A job has committed what it had changed, or not for this reason.
+    Synced {
+        /// Whether it has.
+        done: bool,
+        /// What was committed, in words that follow the name of the job; else why not.
+        words: String,
+        /// The change set.
+        change_set: Option<u64>,
     },
     /// Whether it is so; nothing where that is not known.
     Is(Option<bool>),

@@ -189,6 +189,12 @@ async fn answer(ask: Ask, jobs: Weak<dyn Jobs>) -> Answer {
             let came = timeout(LONGEST_WAIT, jobs.stop(job)).await.is_ok();
             state(&*jobs, job, came)
         }
+        Ask::Sync { job } => match jobs.sync(job).await {
+            Ok(sync) => {
+                Answer::Synced { done: true, words: sync.words(), change_set: sync.change_set.map(|number| number.0) }
+            }
+            Err(error) => Answer::Synced { done: false, words: error.what.clone(), change_set: None },
+        },
         Ask::Stay {} | Ask::Connect { .. } => Answer::Stays,
     }
 }

@@ -6,6 +6,7 @@
 //!
 //! Not here: mounting it and running anything (`haft-sandbox`).
 
+mod copied_layer;
 mod covers;
 mod difference;
 mod folder;
@@ -21,9 +22,11 @@ mod moved_to_refused;
 mod moves;
 mod read;
 mod removing;
+mod same_content;
 mod settle;
 mod show;
 mod sift;
+mod sync;
 mod told;
 mod trees;
 mod well_known;
@@ -31,6 +34,7 @@ mod well_known;
 #[cfg(test)]
 mod tests;
 
+use std::cell::RefCell;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
@@ -38,12 +42,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use haft_contract::BoxFuture;
-use haft_contract::door::{FileKind, Permit};
+use haft_contract::door::{Errand, FileKind, Permit, Receipts};
 use haft_contract::error::{Next, ToolError};
 use haft_contract::kinds::ErrorKind;
 use haft_contract::path::Target;
 use haft_contract::process::{Ground, GroundRoot, Keeps, Layer, Settle, Settled, Wanted};
 use rustix::fs::{AtFlags, OFlags};
+use tokio_util::sync::CancellationToken;
 
 use super::blocking;
 use super::clock::{Clock, Moment};
@@ -62,6 +67,7 @@ use layerless::Layerless;
 use mounts::Mounts;
 use removing::Removing;
 use settle::{OpenRoot, Settling};
+use sync::OwnCommits;
 use well_known::WellKnown;
 
 pub(super) use folder::{open_anyway, remove_name};
@@ -256,8 +262,9 @@ impl Layers {
         // Also the layers of others. A list that is the same for all commands lets them share what they see of the system.
         hidden.extend([self.on_disk.clone(), memory::folder()]);
         let layers = self.clone();
-        let (mark, since, covers) = (Mark::default(), Vec::new(), Vec::new());
-        Ok(LayeredGround { layers, roots, hidden, uncovered: None, folder, mark, since, covers, keeps: Keeps::All })
+        let (mark, since, covers, own) = Default::default();
+        let (uncovered, keeps) = (None, Keeps::All);
+        Ok(LayeredGround { layers, roots, hidden, uncovered, folder, mark, since, covers, keeps, own })
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
@@ -280,6 +287,8 @@ pub(super) struct LayeredGround {
     covers: Vec<Vec<Cover>>,
     /// What of the changes comes in.
     keeps: Keeps,
+    /// What was committed while the command ran.
+    own: Arc<Mutex<OwnCommits>>,
 }
 
 impl Ground for LayeredGround {
@@ -319,6 +328,16 @@ impl Ground for LayeredGround {
         self.folder.is_some() && !self.is_untouched()
     }
 
+    fn sync<'a>(&'a self, permit: &'a Permit) -> BoxFuture<'a, Result<Settled, ToolError>> {
+        let (errand, receipts) = (permit.errand().clone(), permit.receipts().clone());
+        Box::pin(async move {
+            match self.to_sync().map_err(not_prepared)? {
+                Some(sync) => blocking(move || sync.run(errand, receipts)).await,
+                None => Err(ToolError::of(ErrorKind::Unavailable, "There is no layer: what it changed is committed.")),
+            }
+        })
+    }
+
     fn settle<'a>(self: Box<Self>, permit: &'a Permit, how: Settle) -> BoxFuture<'a, Result<Settled, ToolError>> {
         let (errand, receipts, stop) = (permit.errand().clone(), permit.receipts().clone(), permit.stop().clone());
         Box::pin(async move {
@@ -329,7 +348,7 @@ impl Ground for LayeredGround {
             let whole = move || {
                 // A command has worked on a layer: there is one here.
                 self.layers.layerless.forget();
-                let settling = self.settling(errand, receipts, stop)?;
+                let settling = self.settling((errand, receipts, stop), self.end_of_syncs())?;
                 match how {
                     Settle::Keep => settling.keep(),
                     Settle::Show => settling.show(),
@@ -354,17 +373,21 @@ impl LayeredGround {
 
     fn settling(
         &self,
-        errand: haft_contract::door::Errand,
-        receipts: haft_contract::door::Receipts,
-        stop: tokio_util::sync::CancellationToken,
+        (errand, receipts, stop): (Errand, Receipts, CancellationToken),
+        own: OwnCommits,
     ) -> Result<Settling<'_>, ToolError> {
-        let mut roots = Vec::new();
-        for ((root, since), covers) in self.roots.iter().zip(&self.since).zip(&self.covers) {
-            let root = OpenRoot::new(self.layers.root.clone(), root, (*since, covers.clone()));
-            roots.push(root.map_err(not_prepared)?);
-        }
+        let roots = self.open_roots().map_err(not_prepared)?;
         let (layers, mark, keeps) = (&*self.layers, self.mark, self.keeps.clone());
-        Ok(Settling { layers, mark, roots, keeps, errand, receipts, stop })
+        let (own, is_sync) = (RefCell::new(own), false);
+        Ok(Settling { layers, mark, roots, keeps, errand, receipts, stop, own, is_sync })
+    }
+
+    fn open_roots(&self) -> io::Result<Vec<OpenRoot>> {
+        let layered = self.roots.iter().zip(&self.since).zip(&self.covers);
+        let open = |((root, since), covers): ((&GroundRoot, &Moment), &Vec<Cover>)| {
+            OpenRoot::new(self.layers.root.clone(), root, (*since, covers.clone()))
+        };
+        layered.map(open).collect()
     }
 }
 

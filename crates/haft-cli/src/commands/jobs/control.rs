@@ -53,6 +53,13 @@ pub(super) struct Stop {
     job: String,
 }
 
+#[derive(Args)]
+pub(super) struct Sync {
+    /// The job
+    #[arg(value_name = "JOB")]
+    job: String,
+}
+
 pub(super) async fn wait(common: &Common, arguments: &Wait) -> anyhow::Result<Exit> {
     let Ok(most) = Duration::try_from_secs_f64(arguments.timeout) else {
         bail!("--timeout {} is no time in seconds", arguments.timeout);
@@ -114,6 +121,24 @@ pub(super) async fn stop(common: &Common, arguments: &Stop) -> anyhow::Result<Ex
             Ok(Exit::TimedOut)
         }
     }
+}
+
+pub(super) async fn sync(common: &Common, arguments: &Sync) -> anyhow::Result<Exit> {
+    let found = FoundSessions::find(common).await?;
+    let job = found.job(&arguments.job)?;
+    let answer = job.ask(&Ask::Sync { job: job.number }).await?;
+    let Answer::Synced { done, words, change_set } = answer else {
+        bail!("the session answered something else: {answer:?}");
+    };
+    if common.json {
+        let record = json!({ "v": 1, "done": done, "job": job.number, "change_set": change_set, "text": words });
+        screen::record(&record.to_string())?;
+    } else if done {
+        screen::answer(&format!("job {} {words}", job.number))?;
+    } else {
+        screen::talk(&words);
+    }
+    Ok(if done { Exit::Ok } else { Exit::Failed })
 }
 
 /// Asks again until it has come, or the job has ended.

@@ -59,6 +59,11 @@ impl LayerFolder {
         Err(io::Error::new(io::ErrorKind::ResourceBusy, "other programs remove the folders that haft makes there"))
     }
 
+    /// Returns the folder that it lies in.
+    pub(super) fn beneath(&self) -> &Path {
+        self.path.parent().unwrap_or(&self.path)
+    }
+
     /// Returns the path of the folder.
     #[cfg(test)]
     pub(super) fn path(&self) -> &Path {

@@ -31,7 +31,7 @@ pub(super) struct Meanwhile {
 
 impl Meanwhile {
     /// Reads it; nothing where nobody committed anything.
-    pub(super) fn of(journal: &Journal, mark: Mark, own: Option<u64>) -> Option<Self> {
+    pub(super) fn of(journal: &Journal, mark: Mark, own: &[u64]) -> Option<Self> {
         if journal.mark() == mark {
             return None;
         }
@@ -39,7 +39,7 @@ impl Meanwhile {
         let outcomes: Vec<bool> =
             reading.intents.iter().map(|(intent, _)| reading.outcome(intent) != Some(false)).collect();
         let mut outcomes = outcomes.into_iter();
-        reading.intents.retain(|(intent, _)| outcomes.next() == Some(true) && Some(intent.set) != own);
+        reading.intents.retain(|(intent, _)| outcomes.next() == Some(true) && !own.contains(&intent.set));
         (!reading.intents.is_empty()).then(|| Self { reading, objects: journal.objects() })
     }
 

@@ -23,12 +23,12 @@ use super::super::folder::{Names, stat_name};
 use super::super::open::open_name;
 use super::difference::{Below, Caps, Clash, Comes, Difference, Found, LeftOut, NewFile, Spot};
 use super::folder::open_anyway;
+use super::same_content::is_same;
+use super::sync::OwnCommits;
 use crate::history::git_index;
 
 /// Deepest folder that is entered: every level holds two descriptors.
 const DEEPEST: usize = 200;
-/// How much of two files is compared at once.
-const STEP: usize = 64 * 1024;
 /// The largest index of git that is read: one of a million files has 100 MiB.
 const LARGEST_INDEX: u64 = 256 * 1024 * 1024;
 /// The bits of a mode that are compared and brought in.
@@ -40,9 +40,9 @@ const SET_ID: u32 = 0o6000;
 /// All bits of a mode.
 pub(super) const ALL_BITS: u32 = 0o7777;
 /// The mark of a folder that hides what lies beneath it.
-const OPAQUE: &str = "user.overlay.opaque";
+pub(super) const OPAQUE: &str = "user.overlay.opaque";
 /// The mark of a file that was copied from beneath.
-const ORIGIN: &str = "user.overlay.origin";
+pub(super) const ORIGIN: &str = "user.overlay.origin";
 
 /// Why a layer could not be read.
 #[derive(Debug)]
@@ -61,6 +61,7 @@ pub(super) struct Reader<'a> {
     pub(super) is_generated: &'a dyn Fn(&Path) -> bool,
     /// Says whether a path belongs to haft itself.
     pub(super) is_off_limits: &'a dyn Fn(&Path) -> bool,
+    pub(super) own: &'a OwnCommits,
     pub(super) difference: &'a mut Difference,
     pub(super) path: PathBuf,
 }
@@ -133,7 +134,8 @@ impl Reader<'_> {
             }
             if own.at(own_index).is_none_or(|(own, _)| own != name) {
                 self.path.push(OsStr::from_bytes(name));
-                let gone = self.gone(lower.as_fd(), name, level.way);
+                let is_anothers = stat_name(lower, name).is_ok_and(|stat| self.own.is_of_another(&self.spot(), &stat));
+                let gone = if is_anothers { Ok(Goes::NotAll) } else { self.gone(lower.as_fd(), name, level.way) };
                 self.path.pop();
                 gone?;
             }
@@ -384,7 +386,7 @@ impl Reader<'_> {
             FileKind::Folder => self.since.is_before_move_of(lower),
             FileKind::File | FileKind::Link | FileKind::Special => self.since.is_before_change_of(lower),
         };
-        if is_changed {
+        if is_changed && !self.own.is_left(&self.spot(), lower) {
             return Some(Clash::Changed);
         }
         way.is_moved.then_some(Clash::FolderMoved)
@@ -454,12 +456,12 @@ fn attribute(file: impl AsFd, name: &str) -> Option<Vec<u8>> {
     Some(value)
 }
 
-/// Returns whether git has only refreshed its index: the times in it changed, and nothing that it says.
 /// Returns which of those bits stay on a file of the same content: those that it still has, if nothing else of its mode changed.
 fn kept_set_id(upper: &Stat, lower: &Stat) -> u32 {
     if upper.st_mode & MODE == lower.st_mode & MODE { upper.st_mode & lower.st_mode & SET_ID } else { 0 }
 }
 
+/// Returns whether git has only refreshed its index: the times in it changed, and nothing that it says.
 fn is_refreshed(level: &Level, lower: &OwnedFd, name: &[u8]) -> bool {
     let content = |folder: BorrowedFd<'_>| {
         let mut bytes = Vec::new();
@@ -468,33 +470,4 @@ fn is_refreshed(level: &Level, lower: &OwnedFd, name: &[u8]) -> bool {
     };
     let both = content(level.upper.as_fd()).zip(content(lower.as_fd()));
     both.is_some_and(|(new, old)| git_index::says_the_same(&new, &old))
-}
-
-fn is_same(mut one: File, mut other: File, stopped: &dyn Fn() -> bool) -> io::Result<bool> {
-    let (mut first, mut second) = (vec![0; STEP], vec![0; STEP]);
-    loop {
-        if stopped() {
-            return Err(io::ErrorKind::Interrupted.into());
-        }
-        let read = fill(&mut one, &mut first)?;
-        if read != fill(&mut other, &mut second)? || first[..read] != second[..read] {
-            return Ok(false);
-        }
-        if read < STEP {
-            return Ok(true);
-        }
-    }
-}
-
-fn fill(file: &mut File, buffer: &mut [u8]) -> io::Result<usize> {
-    let mut filled = 0;
-    while filled < buffer.len() {
-        match file.read(&mut buffer[filled..]) {
-            Ok(0) => break,
-            Ok(read) => filled += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(filled)
 }

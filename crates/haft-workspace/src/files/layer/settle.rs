@@ -3,6 +3,7 @@
 //! What somebody else changed meanwhile stays as it is, and the command's version is put beside it. When the
 //! transaction finds that somebody was faster still, it is tried again without what they touched.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -36,6 +37,7 @@ use super::keeping::Kept;
 use super::meanwhile::Meanwhile;
 use super::moves::MovedFolder;
 use super::read::{Reader, Unread};
+use super::sync::OwnCommits;
 use super::trees::PlannedTree;
 use super::{Layers, told};
 use crate::state::journal::{By, Mark};
@@ -105,6 +107,10 @@ pub(super) struct Settling<'a> {
     pub(super) errand: Errand,
     pub(super) receipts: Receipts,
     pub(super) stop: CancellationToken,
+    /// What the command has committed itself.
+    pub(super) own: RefCell<OwnCommits>,
+    /// Whether the command goes on running.
+    pub(super) is_sync: bool,
 }
 
 impl Settling<'_> {
@@ -119,12 +125,15 @@ impl Settling<'_> {
         let blank_in_git: Vec<String> = self.roots.iter().filter_map(OpenRoot::of_blank_in_git).collect();
         let mut kept = Vec::new();
         let mut rounds = 0;
-        let moves = self.take_moves(&mut judged).map_err(|error| told::unread(Path::new("a moved folder"), error))?;
+        // A folder that is moved in the workspace would no longer be the one beneath the layer.
+        let moves = if self.is_sync { Ok(Vec::new()) } else { self.take_moves(&mut judged) };
+        let moves = moves.map_err(|error| told::unread(Path::new("a moved folder"), error))?;
         let trees = self.planned_trees(&judged.trees)?;
-        let own = self.receipts.change_set().map(|ChangeSetId(number)| number);
+        let own: Vec<u64> = self.receipts.change_set().map(|number| number.0).into_iter().collect();
+        let own = [own, self.own.borrow().sets.clone()].concat();
         let mut meanwhile = None;
         let done = loop {
-            meanwhile = Meanwhile::of(&self.layers.journal, self.mark, own).or(meanwhile);
+            meanwhile = Meanwhile::of(&self.layers.journal, self.mark, &own).or(meanwhile);
             if let Some(meanwhile) = &meanwhile {
                 self.merge_clashes(&mut judged, meanwhile);
                 self.touch(&judged);
@@ -164,6 +173,7 @@ impl Settling<'_> {
         let mut difference = Difference::default();
         let caps = self.layers.caps;
         let stopped = || self.stop.is_cancelled();
+        let own = self.own.borrow();
         for (number, root) in self.roots.iter().enumerate() {
             let mut reader = Reader {
                 root: number,
@@ -177,6 +187,7 @@ impl Settling<'_> {
                         && !self.keeps.some_of(&root.place_of(path))
                 },
                 is_off_limits: &|path| root.is_off_limits(path),
+                own: &own,
                 difference: &mut difference,
                 path: PathBuf::new(),
             };
@@ -333,6 +344,7 @@ impl Settling<'_> {
     fn note(&self, judged: &Judged, (done, places): (Done, Vec<PathBuf>), settled: &mut Settled) {
         let comes = &judged.comes;
         self.receipts.note_change_set(ChangeSetId(done.set));
+        self.own.borrow_mut().note(&self.roots, judged);
         settled.notes.extend(done.loss());
         settled.notes.extend(told::of_places(&places, &done.notes));
         comes.iter().for_each(|found| self.roots[found.spot.root].give(found));

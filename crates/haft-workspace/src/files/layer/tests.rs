@@ -25,6 +25,7 @@ use rustix::fs::{FileType, Mode, XattrFlags};
 use tokio_util::sync::CancellationToken;
 
 use super::settle::Settling;
+use super::sync::OwnCommits;
 use super::{LayeredGround, Layers};
 use crate::files::open::Root;
 use crate::history::{History, Which};
@@ -104,7 +105,7 @@ impl Scene {
             turn: 1,
             purpose: haft_contract::door::Purpose::default(),
         };
-        ground.settling(errand, self.receipts.clone(), CancellationToken::new())
+        ground.settling((errand, self.receipts.clone(), CancellationToken::new()), OwnCommits::default())
     }
 
     fn undo(&self) {
