@@ -58,11 +58,7 @@ pub fn check(spec: &Spec) -> Vec<BrokenRule> {
 /// `"enum": ["True", "False"]`. Strictly read nothing is valid there; whoever wrote it means the type, and lists the values
 /// for the reader.
 pub fn contradicting_values(schema: &Map<String, Value>) -> Option<&'static str> {
-    let kinds: Vec<&str> = match schema.get("type")? {
-        Value::String(kind) => vec![kind],
-        Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
-        _ => return None,
-    };
+    let kinds = kinds(schema)?;
     let is_null = |value: &Value| value.is_null();
     let contradicts = |values: &[Value]| {
         let mut others = values.iter().filter(|value| !is_null(value)).peekable();
@@ -71,6 +67,20 @@ pub fn contradicting_values(schema: &Map<String, Value>) -> Option<&'static str>
     match (schema.get("const"), schema.get("enum")) {
         (Some(value), _) if contradicts(std::slice::from_ref(value)) => Some("const"),
         (None, Some(Value::Array(values))) if contradicts(values) => Some("enum"),
+        _ => None,
+    }
+}
+
+/// Returns whether the default of a schema does not have its type.
+pub fn has_contradicting_default(schema: &Map<String, Value>) -> bool {
+    let default = schema.get("default").filter(|default| !default.is_null());
+    default.zip(kinds(schema)).is_some_and(|(default, kinds)| !kinds.iter().any(|kind| has_kind(default, kind)))
+}
+
+fn kinds(schema: &Map<String, Value>) -> Option<Vec<&str>> {
+    match schema.get("type")? {
+        Value::String(kind) => Some(vec![kind]),
+        Value::Array(kinds) => Some(kinds.iter().filter_map(Value::as_str).collect()),
         _ => None,
     }
 }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use haft_contract::BoxFuture;
 use haft_contract::spec::Spec;
 use haft_contract::tool::AnyTool;
-use haft_runtime::catalog::Catalog;
+use haft_runtime::catalog::{Catalog, CatalogError};
 use haft_runtime::entry::Entry;
 use haft_runtime::runtime::Runtime;
 use haft_runtime::toolset::{Preset, ToolList, Toolset, ToolsetError, ToolsetExt};
@@ -112,7 +112,12 @@ pub async fn preset(catalog: &Catalog, list: Box<dyn Toolset>, name: &str, prese
             list = Box::new(Boxed(list).preset(name, preset));
         }
     }
-    catalog.add(&*list).await.map_err(|error| error.to_string())
+    catalog.add(&*list).await.map_err(|error| match error {
+        CatalogError::Clash { name, first, .. } => {
+            format!("there is a tool \"{name}\" already, from {first}; give this one another name")
+        }
+        error => error.to_string(),
+    })
 }
 
 /// A toolset of which nothing else is known.

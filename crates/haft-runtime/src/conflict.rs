@@ -76,7 +76,9 @@ fn runs(effects: &[Effect]) -> bool {
 /// Returns what the parts of a command are known to read and change.
 fn declared(effects: &[Effect]) -> Vec<Effect> {
     let stands_for = |effect: &Effect| match effect {
-        Effect::Step(Step { does: Does::Read(target) | Does::List(target), .. }) => Some(Effect::Read(target.clone())),
+        Effect::Step(Step { does: Does::Read(target), .. }) => Some(Effect::Read(target.clone())),
+        // A list has the names of what was changed below.
+        Effect::Step(Step { does: Does::List(target), .. }) => Some(Effect::Read(target.as_tree())),
         Effect::Step(Step { does: Does::Change(target, change), .. }) => Some(Effect::Change(target.clone(), *change)),
         _ => None,
     };
@@ -224,6 +226,7 @@ mod tests {
             (&writes("a"), &cat("a"), true, false),
             (&cat("a"), &writes("a"), true, false),
             (&cat("a"), &cat("a"), false, false),
+            (&writes("d/a"), &command(&[("ls", Does::List(file("d")))]), true, false),
             (&commit, &commit, true, true),
             (&commit, &status, false, false),
             (&build, &list, true, true),

@@ -112,6 +112,11 @@ const SIGNS: [Sign; 20] = [
     Sign { words: &["no such file or directory", "enoent", "(os error 2)", "cannot find the path"], with: &[], means: Means::NotVisible },
 ];
 
+/// Said to a command that names the home and does not fail without it.
+const WITHHELD_HOME: &str = "The home of this command was empty and not that of the session: the command runs without a \
+    question, so settings that an earlier command may have left there must not change what its programs do. Look at the \
+    home with a command of its own, such as ls or cat.";
+
 /// Explains denials, a sentence each; nothing when nothing fits.
 pub(crate) fn explain(scene: &Scene<'_>, finish: &Finish) -> Vec<String> {
     let [out, err] = &finish.tails;
@@ -140,6 +145,9 @@ fn explain_printed(scene: &Scene<'_>, printed: &Printed) -> Vec<String> {
         if told.len() >= MOST {
             break;
         }
+    }
+    if scene.around.home == WhoseHome::Withheld && told.is_empty() {
+        told.push(WITHHELD_HOME.to_owned());
     }
     told
 }
@@ -226,7 +234,7 @@ impl Scene<'_> {
             )),
             Where::Covered => Some(covered(&path)),
             Where::Own => Some(own(&path)),
-            Where::Hidden(HOME) if self.around.home == WhoseHome::Clean => Some(clean_home(&path)),
+            Where::Hidden(HOME) if self.around.home.is_clean() => Some(clean_home(&path)),
             Where::Outside | Where::Hidden(_) => Some(format!(
                 "{path} is outside the workspace, where commands write nothing and read only what belongs to the system \
                  and to toolchains. {}",
@@ -245,7 +253,7 @@ impl Scene<'_> {
     fn not_visible(&self, line: &str) -> Option<String> {
         let (path, place) = named_place(self, line)?;
         let private = match place {
-            Where::Hidden(HOME) if self.around.home == WhoseHome::Clean => return Some(clean_home(&path)),
+            Where::Hidden(HOME) if self.around.home.is_clean() => return Some(clean_home(&path)),
             Where::Hidden(private) => private,
             Where::Own => return Some(own(&path)),
             Where::Covered => return Some(covered(&path)),

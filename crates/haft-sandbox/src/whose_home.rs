@@ -20,6 +20,7 @@ const PLAIN: &[&str] = &[
     "arch",
     "awk",
     "b2sum",
+    "base64",
     "basename",
     "cat",
     "cd",
@@ -42,23 +43,33 @@ const PLAIN: &[&str] = &[
     "file",
     "find",
     "fold",
+    "free",
+    "getconf",
     "grep",
     "groups",
     "head",
+    "hexdump",
     "hostname",
     "id",
     "join",
     "ln",
     "ls",
+    "lscpu",
     "md5sum",
     "mkdir",
     "mktemp",
+    "mount",
     "mv",
     "nl",
     "nproc",
+    "numfmt",
     "od",
     "paste",
+    "pgrep",
+    "pidof",
+    "printenv",
     "printf",
+    "ps",
     "pwd",
     "readlink",
     "realpath",
@@ -70,10 +81,12 @@ const PLAIN: &[&str] = &[
     "sha1sum",
     "sha256sum",
     "sha512sum",
+    "shuf",
     "sleep",
     "sort",
     "split",
     "stat",
+    "sum",
     "tac",
     "tail",
     "tee",
@@ -88,9 +101,12 @@ const PLAIN: &[&str] = &[
     "uname",
     "uniq",
     "uptime",
+    "vmstat",
     "wc",
     "which",
+    "who",
     "whoami",
+    "xxd",
 ];
 /// Variables that keep git from writing its traces to a place that `~/.gitconfig` names.
 const NO_TRACES: [&str; 3] = ["GIT_TRACE2", "GIT_TRACE2_EVENT", "GIT_TRACE2_PERF"];
@@ -108,6 +124,8 @@ pub(crate) enum WhoseHome {
     SessionWithoutSettings,
     /// A clean one that nobody can write to.
     Clean,
+    /// The same, although the command means the home of the session: something there could change what its programs do.
+    Withheld,
 }
 
 impl WhoseHome {
@@ -129,10 +147,15 @@ impl WhoseHome {
                 } else if permit.standing() == Standing::Words && !has_settings() {
                     WhoseHome::SessionWithoutSettings
                 } else {
-                    WhoseHome::Clean
+                    WhoseHome::Withheld
                 }
             }
         }
+    }
+
+    /// Returns whether it is a clean one that nobody can write to.
+    pub(crate) fn is_clean(self) -> bool {
+        matches!(self, WhoseHome::Clean | WhoseHome::Withheld)
     }
 
     /// Leaves the folders of the home out of those in which programs are looked for, and lets git write no traces.

@@ -280,3 +280,24 @@ fn a_reftable_is_restored_as_a_whole_or_not_at_all() {
         ground.lay_out("git fsck --full; git show t");
     });
 }
+
+#[test]
+fn a_working_tree_that_git_removes_is_gone_and_undo_brings_it_back() {
+    for_everybody(&|ground| {
+        let ground = ground.another();
+        if !ground.has_git() {
+            return;
+        }
+        ground.lay_out(&format!("{REPOSITORY}git worktree add -q wt -b wtb"));
+        let before = ground.tree();
+        let alone = ground.bash("rm .git/worktrees/wt/commondir", 30.0);
+        assert!(ground.place.path(".git/worktrees/wt/commondir").exists(), "{alone:#}");
+        let removed = ground.bash("git worktree remove --force wt", 30.0);
+        assert_eq!(removed["exit_code"], 0, "{removed:#}");
+        assert!(!ground.place.path(".git/worktrees/wt").exists(), "{removed:#}");
+        ground.lay_out("git fsck --full --strict && git worktree list && git worktree prune");
+        let (is_success, _, text) = undone(&ground, &["undo"]);
+        assert!(is_success, "{text}");
+        crate::ground::assert_same("undo", &before, &ground.tree());
+    });
+}

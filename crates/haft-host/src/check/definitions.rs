@@ -108,6 +108,10 @@ fn in_use(definition: &Definition) -> Vec<definition::Problem> {
             problems.push(problem(format!("it cannot be offered to {provider}"), &quarantined.reason, true));
         }
     }
+    if definition.binding.is_some() && haft_tools::names().contains(&definition.name.as_str()) {
+        let what = format!("haft has a tool \"{}\" itself and skips this one", definition.name);
+        problems.push(problem(what, "give it another name", true));
+    }
     problems.extend(definition.binding.iter().filter_map(|binding| unbound(binding, None)));
     problems
 }

@@ -50,15 +50,13 @@ impl Checking {
         let host = Host::open_in(options, &folder, settings)?;
         let is_broken =
             |file: &Path, found: &[Found]| found.iter().any(|found| found.file == file && !found.is_warning);
+        let mut untrusted = Vec::new();
         for (number, trial) in trials.into_iter().enumerate() {
             if is_broken(&trial.file, &self.found) {
                 continue;
             }
             if trial.runs_code() && !options.trust && !is_trusted(&trial.file, &host.workspace, &store) {
-                let file = trial.file.display();
-                options
-                    .notices
-                    .note(&format!("note: haft did not run {file}, because it is not trusted: haft trust, or --trust"));
+                untrusted.push(trial.file.display().to_string());
                 self.not_tried = true;
                 continue;
             }
@@ -73,6 +71,12 @@ impl Checking {
             );
             self.tried.extend(tried);
         }
+        let which = match untrusted.as_slice() {
+            [] => return Ok(()),
+            [file] => format!("{file}, because it is"),
+            files => format!("{} files, because they are", files.len()),
+        };
+        options.notices.note(&format!("note: haft did not run {which} not trusted: haft trust, or --trust"));
         Ok(())
     }
 }

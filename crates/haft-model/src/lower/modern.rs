@@ -12,7 +12,7 @@ mod pointer;
 
 use std::collections::HashMap;
 
-use haft_contract::schema_rules::contradicting_values;
+use haft_contract::schema_rules::{contradicting_values, has_contradicting_default};
 use serde_json::{Map, Value};
 
 use super::Refusal;
@@ -120,6 +120,9 @@ impl Reader<'_> {
         keywords::modernise(&mut read);
         if let Some(keyword) = contradicting_values(&read) {
             self.receipt.say_values(&mut read, keyword, at);
+        }
+        if has_contradicting_default(&read) {
+            self.receipt.say_default(&mut read, at);
         }
         Ok(Value::Object(read))
     }

@@ -82,6 +82,14 @@ impl Receipt {
         self.lose(at, keyword, "contradicts the type; the description says it");
     }
 
+    /// Removes a default that contradicts the type beside it, with a note, and says it in the description.
+    pub(super) fn say_default(&mut self, schema: &mut Map<String, Value>, at: &str) {
+        if let Some(value) = schema.shift_remove("default") {
+            say(schema, &format!("(default: {value})"));
+            self.lose(at, "default", "contradicts the type; the description says it");
+        }
+    }
+
     /// Removes one keyword, with a note, and says it in the description where that helps.
     pub(super) fn drop_keyword(&mut self, schema: &mut Map<String, Value>, keyword: &str, at: &str) {
         let Some(value) = schema.shift_remove(keyword) else {

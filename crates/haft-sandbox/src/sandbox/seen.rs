@@ -58,7 +58,7 @@ impl Sandbox {
                 Visible { folders: of_session(), caches: caches(), ..visible }
             }
             WhoseHome::SessionWithoutSettings => Visible { folders: of_session(), ..visible },
-            WhoseHome::Clean => {
+            WhoseHome::Clean | WhoseHome::Withheld => {
                 let others = of_session().into_iter().filter(|(inside, _)| inside != home).collect();
                 Visible { folders: others, is_home_clean: is_apart, ..visible }
             }

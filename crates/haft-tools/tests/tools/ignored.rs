@@ -292,3 +292,13 @@ async fn an_ignored_secret_file_is_told_as_a_secret_one_without_a_way_that_does_
     did: nothing
     "#);
 }
+
+#[tokio::test]
+async fn a_glob_that_names_an_ignored_folder_finds_what_is_in_it() {
+    let scene = Scene::new().file(".ignore", "dist/\n").file("dist/a/x.map", "").file("src/y.map", "");
+    let scene = scene.file("src/gen/z.map", "").file("src/.ignore", "gen/\n");
+    assert_eq!(met(&scene, json!({ "pattern": "dist/**/*.map" })).await, "dist/a/x.map");
+    assert_eq!(met(&scene, json!({ "pattern": "./dist/a/*" })).await, "dist/a/x.map");
+    assert_eq!(met(&scene, json!({ "pattern": "**/*.map" })).await, "src/y.map");
+    assert_eq!(met(&scene, json!({ "pattern": "src/**/*.map" })).await, "src/y.map");
+}

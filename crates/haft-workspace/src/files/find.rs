@@ -35,6 +35,7 @@ pub(super) fn find(
     let letters = letters(pattern, request.case);
     let globs = NameGlobs::new(&[pattern.to_owned()], ("pattern", letters))?;
     let options = WalkOptions { wanted: globs.clone(), ..options(pattern, letters, request.ignored) };
+    let names_folder = !options.only.is_empty();
     let mut walk = Walk::new(root, (target, open_folder(root, target)?), options, stop)?;
     let mut page = Page::of(request);
     let wanted = if pattern.ends_with('/') { FileKind::Folder } else { FileKind::File };
@@ -50,6 +51,10 @@ pub(super) fn find(
         }
     }
     let left_out = walk.end()?;
+    // A glob that names an ignored folder wants it.
+    if compared == 0 && names_folder && request.ignored == Ignored::Skip && left_out.ignored.count > 0 {
+        return find(root, target, &FindRequest { ignored: Ignored::Show, ..request.clone() }, stop);
+    }
     let near = if matched == 0 { near(root, target, (pattern, request.ignored), stop)? } else { Vec::new() };
     Ok(Found { paths: page.into_paths(wanted), matched, compared, near, left_out })
 }

@@ -129,16 +129,18 @@ impl Walk<'_> {
         let other_words = self.words_of_link(known, words).or_else(|| self.with_path_of_remote(known, words));
         let reading = programs::read(&self.with_options(known, other_words.as_deref().unwrap_or(words)));
         let runs_nothing = reading.inner.is_empty();
+        // A clone of a folder of this machine brings nothing from the network.
+        let is_local = words.iter().all(|word| word.known().is_some()) && !reading.acts.iter().any(Act::connects);
         self.follow_arrived(&reading.acts);
         let outer = std::mem::replace(&mut self.shell.starts, Dialect::started_by(words));
         let printed = self.carry_out(reading, input);
         self.shell.starts = outer;
-        self.note(known, words, runs_nothing);
+        self.note(known, words, (runs_nothing, is_local));
         self.output_of(known, words).unwrap_or(printed)
     }
 
     /// Notes what matters to commands that follow.
-    fn note(&mut self, name: &str, words: &[Value], runs_nothing: bool) {
+    fn note(&mut self, name: &str, words: &[Value], (runs_nothing, is_local): (bool, bool)) {
         let name = name.rsplit('/').next().unwrap_or_default();
         let operands: Vec<&Value> = words[1..].iter().filter(|word| !word.prefix().starts_with('-')).collect();
         match name {
@@ -155,6 +157,7 @@ impl Walk<'_> {
             }
             "mkdir" => self.note_made(words),
             "mv" | "install" => self.arrive_as_copy(&operands),
+            "git" | "hg" if is_local => {}
             "git" | "curl" | "wget" | "wget2" | "aria2c" | "axel" | "hg" | "svn" | "gh" | "glab" | "sftp" => {
                 self.download(name, &operands, words)
             }

@@ -64,8 +64,8 @@ pub(super) struct Judged {
 pub(super) fn judge(roots: &[OpenRoot], keeps: &Keeps, difference: Difference) -> Judged {
     let repositories = roots.iter().map(|_| RepositoryJudge::default()).collect();
     let followed = roots.first().map(OpenRoot::followed).unwrap_or_default();
-    let mut judge =
-        Judge { roots, keeps, repositories, followed, refused_files: Vec::new(), judged: Judged::default() };
+    let (refused_files, removed, judged) = Default::default();
+    let mut judge = Judge { roots, keeps, repositories, followed, refused_files, removed, judged };
     let mut left_out = difference.left_out;
     // What does not come in is not said to have come in without something.
     left_out.retain(|(spot, why)| *why != LeftOut::SetId || judge.is_kept(spot));
@@ -73,6 +73,8 @@ pub(super) fn judge(roots: &[OpenRoot], keeps: &Keeps, difference: Difference) -
     for tree in difference.trees {
         judge.tree(tree);
     }
+    let goes = |found: &&Found| matches!(found.comes, Comes::Nothing) && found.clash.is_none();
+    judge.removed = difference.found.iter().filter(goes).map(|found| found.spot.clone()).collect();
     for found in difference.found {
         judge.one(found);
     }
@@ -93,6 +95,8 @@ pub(super) struct Judge<'a> {
     followed: Followed,
     /// Files whose names are refused.
     refused_files: Vec<Spot>,
+    /// What goes.
+    removed: HashSet<Spot>,
     pub(super) judged: Judged,
 }
 
@@ -161,7 +165,16 @@ impl Judge<'_> {
             self.judged.harmless.insert(place);
             return None;
         }
-        Some(why)
+        (!self.goes_with_working_tree(found)).then_some(why)
+    }
+
+    /// Returns whether a setting goes because git forgets the additional working tree that it belongs to.
+    fn goes_with_working_tree(&self, found: &Found) -> bool {
+        let Some(folder) = found.spot.path.parent().filter(|_| matches!(found.comes, Comes::Nothing)) else {
+            return false;
+        };
+        let is_of_tree = folder.parent().is_some_and(|above| above.ends_with(".git/worktrees"));
+        is_of_tree && self.removed.contains(&Spot { root: found.spot.root, path: folder.to_owned() })
     }
 
     fn plants_repository(&self, found: &Found) -> bool {
