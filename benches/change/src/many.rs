@@ -66,7 +66,7 @@ fn bring(doors: &Doors, source: &Path) -> io::Result<Duration> {
     let permit = Permit::issue(&PermitIssuer::of_the_runtime(), errand, effects, CancellationToken::new());
     let waiting = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
     let told = |error: haft_contract::error::ToolError| io::Error::other(error.to_string());
-    let ground = waiting.block_on(doors.files.ground(&permit, Wanted::Layered, Settle::Keep)).map_err(told)?;
+    let ground = waiting.block_on(doors.files.ground(&permit, Wanted::Layered)).map_err(told)?;
     let layer = ground.roots().first().and_then(|root| root.layer.as_ref());
     let layer = layer.ok_or_else(|| io::Error::other("there is no layer here"))?;
     let upper = PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), layer.upper.as_raw_fd()));
