@@ -249,7 +249,7 @@ impl<'a> CallContext<'a> {
         &self,
         authorized: &Authorized,
         stop: tokio_util::sync::CancellationToken,
-        desk: ConnectionDesk,
+        desk: Option<ConnectionDesk>,
     ) -> Arc<Permit> {
         let planned = authorized.planned();
         let errand = self.errand(planned.entry.native_name(), &planned.plan.effects);
@@ -258,7 +258,7 @@ impl<'a> CallContext<'a> {
             Mode::Plan => Standing::Plan,
             Mode::Normal | Mode::Try => authorized.standing(),
         };
-        let permit = permit.asking_at(desk).standing_on(standing);
+        let permit = desk.into_iter().fold(permit, Permit::asking_at).standing_on(standing);
         let permit = match authorized.rests_on() {
             RestsOn::Word => permit,
             RestsOn::Layer => permit.needing_layer(),

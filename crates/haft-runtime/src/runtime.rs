@@ -171,7 +171,8 @@ impl Runtime {
         let cx = session.open_call(&call);
         let name = call.name.clone();
         async move {
-            let outcome = cx.guarded(self.drive(&cx, call)).await;
+            // Boxed: it is large, and everything around it would be moved with it.
+            let outcome = cx.guarded(Box::pin(self.drive(&cx, call))).await;
             secrets::learn_after(&cx, &outcome).await;
             if matches!(&outcome, Err(halt) if halt.at == Resolve) {
                 cx.hide_in_name(&name);

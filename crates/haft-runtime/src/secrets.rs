@@ -37,7 +37,10 @@ pub(crate) struct KnownSecrets {
 
 /// Learns what a call with these effects could show.
 pub(crate) async fn learn_before(cx: &CallContext<'_>, effects: &[Effect]) {
-    look(cx, breadth(effects), When::Before).await;
+    // Who touches nothing has nothing to show.
+    if !effects.is_empty() {
+        look(cx, breadth(effects), When::Before).await;
+    }
 }
 
 /// Learns what a call could show before anybody is asked about it, where nothing is known yet.

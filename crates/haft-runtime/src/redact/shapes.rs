@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use aho_corasick::AhoCorasick;
 use regex::{Captures, Regex};
 
-use super::HIDDEN;
+use super::{HIDDEN, SHORTEST};
 
 /// A kind of token: how it begins, and what follows.
 struct Token {
@@ -121,6 +121,9 @@ static ADDRESS_SHAPE: LazyLock<Regex> =
 
 /// Returns the text without what looks like a secret.
 pub(super) fn hide_shapes(text: Cow<'_, str>) -> Cow<'_, str> {
+    if text.len() < SHORTEST {
+        return text;
+    }
     let mut text = text;
     if begins_a_token(&text) {
         replace(&mut text, private_keys::hide);
@@ -181,10 +184,7 @@ fn begins_a_token(text: &str) -> bool {
     static SEEN: AtomicUsize = AtomicUsize::new(0);
     static AUTOMATON: LazyLock<AhoCorasick> =
         LazyLock::new(|| AhoCorasick::new(beginnings()).expect("short beginnings fit an automaton"));
-    // A command that says one thing and ends is the usual case.
-    let is_one_of_few =
-        text.len() <= SHORT_TEXT && SEEN.load(Relaxed) < FIRST_TEXTS && SEEN.fetch_add(1, Relaxed) < FIRST_TEXTS;
-    if is_one_of_few {
+    if is_one_of_few(text, &SEEN) {
         return beginnings().any(|beginning| text.contains(beginning));
     }
     AUTOMATON.is_match(text)
@@ -194,11 +194,22 @@ fn beginnings() -> impl Iterator<Item = &'static str> {
     TOKENS.iter().flat_map(|kind| kind.beginnings.iter().copied()).chain(["-----BEGIN"])
 }
 
+/// Returns whether a text is short and one of the first: a process that says one thing and ends is the usual case, and
+/// an automaton would take longer to build.
+fn is_one_of_few(text: &str, seen: &AtomicUsize) -> bool {
+    text.len() <= SHORT_TEXT && seen.load(Relaxed) < FIRST_TEXTS && seen.fetch_add(1, Relaxed) < FIRST_TEXTS
+}
+
 fn has_a_telling_name(text: &str) -> bool {
+    static SEEN: AtomicUsize = AtomicUsize::new(0);
     static AUTOMATON: LazyLock<AhoCorasick> = LazyLock::new(|| {
         let built = AhoCorasick::builder().ascii_case_insensitive(true).build(PARTS_OF_NAMED);
         built.expect("short names fit an automaton")
     });
+    if is_one_of_few(text, &SEEN) {
+        let text = text.to_ascii_lowercase();
+        return PARTS_OF_NAMED.iter().any(|part| text.contains(part));
+    }
     AUTOMATON.is_match(text)
 }
 

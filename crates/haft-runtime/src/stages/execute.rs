@@ -7,6 +7,7 @@ use haft_contract::BoxFuture;
 use haft_contract::command_run::CommitTurn;
 use haft_contract::connection::ConnectionDesk;
 use haft_contract::context::RunContext;
+use haft_contract::effect::Effect;
 use haft_contract::error::{Operation, ToolError};
 use haft_contract::kinds::ErrorKind;
 use haft_contract::output::ToolOutput;
@@ -53,7 +54,9 @@ pub(crate) async fn execute(cx: &CallContext<'_>, policy: &Policy, authorized: A
 
     // A token of its own: when the time is up, only this call stops, not what shares the turn.
     let stop = cx.place.stop.child_token();
-    let (desk, asked) = ConnectionDesk::open();
+    // Only commands are asked about while they run.
+    let runs = authorized.effects().iter().any(|effect| matches!(effect, Effect::Run(_)));
+    let (desk, asked) = runs.then(ConnectionDesk::open).unzip();
     let permit = cx.issue_permit(&authorized, stop.clone(), desk);
     let key = kept_under(cx, authorized.planned());
     let Planned { entry, called, bound, plan, .. } = authorized.into_planned();

@@ -117,6 +117,9 @@ impl Root {
 
     /// Returns the folders that count as inside, by their real paths; those that lie in another of them are part of it.
     pub(super) fn folders(&self) -> Vec<(&Path, &OwnedFd)> {
+        if self.added.is_empty() {
+            return vec![(&self.path, &self.folder)];
+        }
         let own = std::iter::once((self.path.as_path(), &self.folder));
         let all: Vec<_> = own.chain(self.added.iter().map(|(path, folder)| (path.as_path(), folder))).collect();
         let is_part = |path: &Path, place: usize| {

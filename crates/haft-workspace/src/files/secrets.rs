@@ -9,9 +9,10 @@ mod built;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::OsStr;
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use haft_contract::door::{Breadth, SecretFile, SecretLook};
 use haft_contract::guarded::{SecretKind, is_secret, may_hold_guarded, may_hold_secrets, protected, secret_kind};
@@ -52,7 +53,7 @@ pub(super) struct SecretFiles {
 
 #[derive(Debug, Default)]
 struct Known {
-    folders: HashMap<PathBuf, Folder>,
+    folders: HashMap<PathBuf, Arc<Folder>>,
     files: HashMap<PathBuf, Stamp>,
     names: Names,
     git: GitStores,
@@ -106,8 +107,8 @@ impl SecretFiles {
             if folder.has_git || folder.is_bare {
                 repositories.push(root.path().join(place));
             }
-            found.extend(folder.secrets);
-            built.extend(folder.built);
+            found.extend_from_slice(&folder.secrets);
+            built.extend_from_slice(&folder.built);
         });
         if breadth == Breadth::Whole {
             let Known { built: folders, built_secrets, .. } = &mut *known;
@@ -131,7 +132,7 @@ impl SecretFiles {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let mut signs = Signs::default();
         known.walk(root, Breadth::Whole, &mut |place, folder| {
-            signs.links.extend(folder.links);
+            signs.links.extend_from_slice(&folder.links);
             if folder.has_git {
                 signs.repositories.push(place.to_owned());
             }
@@ -289,21 +290,23 @@ impl Known {
     }
 
     /// Goes through all folders; returns whether those were all.
-    fn walk(&mut self, root: &Root, breadth: Breadth, visit: &mut dyn FnMut(&Path, Folder)) -> bool {
-        let tops = root.folders().into_iter().map(|(path, _)| root.place_of(path).unwrap_or(path).to_owned());
-        let mut waiting: Vec<(PathBuf, usize)> = tops.map(|top| (top, 0)).collect();
+    fn walk(&mut self, root: &Root, breadth: Breadth, visit: &mut dyn FnMut(&Path, &Folder)) -> bool {
+        let tops = root.folders().into_iter().map(|(path, opened)| {
+            let place = if path == root.path() { Path::new("") } else { root.place_of(path).unwrap_or(path) };
+            (place.to_owned(), 0, Some(opened))
+        });
+        let mut waiting: Vec<(PathBuf, usize, Option<&OwnedFd>)> = tops.collect();
         let (mut folders, mut is_whole) = (0, true);
-        while let Some((place, depth)) = waiting.pop() {
+        while let Some((place, depth, opened)) = waiting.pop() {
             folders += 1;
             if folders > MOST_FOLDERS {
                 return false;
             }
-            let Some(mut folder) = self.folder(root, &place) else { continue };
-            let inner = std::mem::take(&mut folder.folders);
-            visit(&place, folder);
+            let Some(folder) = self.folder(root, &place, opened) else { continue };
+            visit(&place, &folder);
             if breadth == Breadth::Whole && depth < DEEPEST {
-                waiting.extend(inner.into_iter().map(|place| (place, depth + 1)));
-            } else if breadth == Breadth::Whole && !inner.is_empty() {
+                waiting.extend(folder.folders.iter().map(|place| (place.clone(), depth + 1, None)));
+            } else if breadth == Breadth::Whole && !folder.folders.is_empty() {
                 is_whole = false;
             }
         }
@@ -311,9 +314,12 @@ impl Known {
     }
 
     /// Returns what is in a folder, as it was seen last where it has not changed since.
-    fn folder(&mut self, root: &Root, place: &Path) -> Option<Folder> {
-        let opened = root.open_place(place, OFlags::PATH | OFlags::DIRECTORY).ok()?;
-        let stamp = stamp_of(&rustix::fs::fstat(&opened).ok()?);
+    fn folder(&mut self, root: &Root, place: &Path, opened: Option<&OwnedFd>) -> Option<Arc<Folder>> {
+        let stat = match opened {
+            Some(opened) => rustix::fs::fstat(opened),
+            None => rustix::fs::fstat(root.open_place(place, OFlags::PATH | OFlags::DIRECTORY).ok()?),
+        };
+        let stamp = stamp_of(&stat.ok()?);
         if let Some(seen) = self.folders.get(place).filter(|seen| seen.stamp == stamp) {
             return Some(seen.clone());
         }
@@ -360,7 +366,8 @@ impl Known {
             }
         }
         folder.is_bare = parts_of_git == 3;
-        self.folders.insert(place.to_owned(), folder.clone());
+        let folder = Arc::new(folder);
+        self.folders.insert(place.to_owned(), Arc::clone(&folder));
         Some(folder)
     }
 
