@@ -1,8 +1,9 @@
 //! Commands that run at the same time: each over its own layer, committed one after the other, and nothing is lost.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::process::Stdio;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 
@@ -213,4 +214,66 @@ fn worked(ground: &Ground, number: usize) -> BTreeSet<String> {
     }
     session.end();
     written
+}
+
+#[test]
+fn what_a_person_writes_while_commands_commit_is_never_lost() {
+    let ground = Ground::own();
+    ground.lay_out("for n in $(seq 0 9); do seq 1 20 > f$n; done");
+    let is_over = AtomicBool::new(false);
+    let (written, versions) = std::thread::scope(|scope| {
+        let person = scope.spawn(|| replaced_by_a_person(&ground, &is_over));
+        let sessions: Vec<_> = (0..4)
+            .map(|number| {
+                scope.spawn({
+                    let ground = &ground;
+                    move || worked(ground, number)
+                })
+            })
+            .collect();
+        let written: Vec<BTreeSet<String>> =
+            sessions.into_iter().map(|session| session.join().expect("it ends")).collect();
+        is_over.store(true, Ordering::Relaxed);
+        (written, person.join().expect("it ends"))
+    });
+    let of_person = |ground: &Ground| {
+        for (file, version) in &versions {
+            // Commands may have added to the last version.
+            assert!(content(ground, file).contains(version.as_str()), "{file}: {version}\n{}", content(ground, file));
+        }
+    };
+    of_person(&ground);
+    // What a person replaced as a whole, the person replaced; everything else that was written is there.
+    let everything: String = (0..4)
+        .flat_map(|number| (0..rounds()).map(move |round| format!("new-{number}-{round}")))
+        .map(|path| std::fs::read_to_string(ground.place.path(&path)).unwrap_or_default())
+        .collect();
+    let is_file_of_its_own =
+        |token: &&String| ground.place.path(&format!("new-{}", token[1..].trim_end_matches('.'))).exists();
+    let lost: Vec<&String> = written
+        .iter()
+        .flatten()
+        .filter(is_file_of_its_own)
+        .filter(|token| !everything.contains(token.as_str()))
+        .collect();
+    assert!(lost.is_empty(), "{lost:?}");
+    while ground.haft(&["undo"]).status.success() {}
+    of_person(&ground);
+}
+
+/// Replaces files as an editor does, until told to stop; returns the last version of each.
+fn replaced_by_a_person(ground: &Ground, is_over: &AtomicBool) -> BTreeMap<String, String> {
+    let mut versions = BTreeMap::new();
+    for number in 0_usize.. {
+        if is_over.load(Ordering::Relaxed) {
+            break;
+        }
+        let (file, version) = (format!("f{}", number % 10), format!("version {number} of a person."));
+        let beside = ground.place.path("person.tmp");
+        std::fs::write(&beside, format!("{version}\n")).expect("there is room");
+        std::fs::rename(&beside, ground.place.path(&file)).expect("it is there");
+        versions.insert(file, version);
+        std::thread::yield_now();
+    }
+    versions
 }
