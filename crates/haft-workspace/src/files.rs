@@ -9,6 +9,7 @@
 mod at_once;
 pub(crate) mod bring;
 mod clock;
+mod compare;
 mod copy;
 mod durable;
 mod facts;

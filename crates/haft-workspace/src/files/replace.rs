@@ -21,13 +21,13 @@ use super::open::Root;
 use super::owner;
 use super::structure;
 use crate::eager::Eager;
-use crate::state::journal::Rights;
+use crate::state::journal::{KeptContent, Rights};
 
 /// What to put somewhere.
 pub(super) enum New<'a> {
     Bytes(&'a [u8]),
-    /// Everything that can be read from this file.
-    File(File),
+    /// What the journal has kept.
+    Kept(KeptContent),
     /// The same with owner, mode and attributes.
     Copy(File),
 }
@@ -274,7 +274,7 @@ fn fill(spot: &Spot<'_>, mut file: File, new: New<'_>, rights: Option<Rights>) -
     let mut is_like_old = spot.seen.is_some_and(|seen| kind_of(seen) == FileKind::File);
     match new {
         New::Bytes(bytes) => Eager::new(&file).write_all(bytes)?,
-        New::File(mut source) => drop(io::copy(&mut source, &mut file)?),
+        New::Kept(mut content) => content.copy_to(&mut file)?,
         New::Copy(mut source) => {
             io::copy(&mut source, &mut file)?;
             notes = copy_metadata(&source, &rustix::fs::fstat(&source)?, &file)?;

@@ -8,7 +8,6 @@
 
 use std::cell::Cell;
 use std::collections::HashSet;
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -19,6 +18,7 @@ use rustix::fs::Stat;
 use rustix::io::Errno;
 
 use super::bring::{Brought, Ready};
+use super::compare::Coming;
 use super::facts::stamp_of;
 use super::image::{self, Keep, Large, Seen};
 use super::open::Root;
@@ -32,7 +32,8 @@ use super::shut::{Shut, ShutFolders};
 use super::tree::{TreeChange, TreeStores};
 use crate::history::git::is_in_object_store;
 use crate::state::journal::{
-    By, ContentHash, Durable, Intent, Journal, Kept, Objects, PathText, Rights, State, Step, TakesBack, is_not_kept,
+    By, ContentHash, Durable, Intent, Journal, Kept, KeptContent, Objects, PathText, Rights, State, Step, TakesBack,
+    is_not_kept,
 };
 
 #[cfg(test)]
@@ -363,28 +364,29 @@ fn after(deed: &Deed, seen: &Seen, ready: Option<Ready>, keep: &mut Keep<'_>) ->
             let Rights { mode, owner } = rights.or(like_old).unwrap_or(Rights { mode: 0o644, owner: None });
             let (size, hash, content) = match content {
                 Content::Bytes(bytes) => {
-                    let kept = image::after(seen, bytes, keep);
-                    (bytes.len() as u64, ContentHash::of(bytes), kept)
+                    let hash = ContentHash::of(bytes);
+                    (bytes.len() as u64, hash, image::after(seen, hash, Coming::Bytes(bytes), keep))
                 }
                 Content::Object(hash, size) => (*size, *hash, Kept::Object { hash: *hash }),
             };
             State::File { mode, size, hash, content, owner }
         }
-        (Action::Bring(brought), Some(Ready { state, bytes })) => match (state, bytes) {
+        (Action::Bring(brought), Some(Ready { state, content })) => match (state, content) {
             // Undo leaves objects of git alone, and a redo may need them after the user's own `git gc` removed them.
-            (State::File { mode, size, hash, owner, .. }, bytes)
+            (State::File { mode, size, hash, owner, .. }, content)
                 if seen.state == State::Absent && is_in_object_store(&deed.place) =>
             {
                 State::File {
                     mode,
                     size,
                     hash,
-                    content: image::object_of_git(brought, size, bytes.as_deref(), keep),
+                    content: image::object_of_git(brought, size, content.coming(), keep),
                     owner,
                 }
             }
-            (State::File { mode, size, hash, owner, .. }, Some(bytes)) => {
-                State::File { mode, size, hash, content: image::after(seen, &bytes, keep), owner }
+            (State::File { mode, size, hash, owner, .. }, content) => {
+                let content = content.coming().map_or(Kept::No, |coming| image::after(seen, hash, coming, keep));
+                State::File { mode, size, hash, content, owner }
             }
             (state, _) => state,
         },
@@ -415,9 +417,9 @@ fn looked(job: &Job<'_>, deed: &Deed, ready: Option<&Ready>, keep: &mut Keep<'_>
         (Action::Rename(_), Expected::Same(_) | Expected::Basis(Basis::Read(_))) | (Action::SetMode(_), _) => {
             image::look(job.root, &deed.place)
         }
-        (Action::Put(Content::Bytes(new), _), _) => image::keep(job.root, &deed.place, Some(new), keep),
+        (Action::Put(Content::Bytes(new), _), _) => image::keep(job.root, &deed.place, Some(Coming::Bytes(new)), keep),
         (Action::Bring(_), _) => {
-            let coming = ready.and_then(|ready| ready.bytes.as_deref());
+            let coming = ready.and_then(|ready| ready.content.coming());
             image::keep(job.root, &deed.place, coming, keep)
         }
         _ => image::keep(job.root, &deed.place, None, keep),
@@ -441,20 +443,19 @@ fn is_expected(expected: &Expected, before: &State, stat: Option<&Stat>) -> bool
 pub(super) fn new<'c>(content: &'c Content, objects: &Objects) -> io::Result<New<'c>> {
     Ok(match content {
         Content::Bytes(bytes) => New::Bytes(bytes),
-        Content::Object(hash, _) => New::File(sound(objects.open(*hash)?, *hash)?),
+        Content::Object(hash, _) => New::Kept(sound(objects.open(*hash)?, *hash)?),
     })
 }
 
 /// Makes sure that a kept content is still what it was.
-fn sound(file: File, hash: ContentHash) -> io::Result<File> {
-    use std::io::Seek;
+fn sound(mut content: KeptContent, hash: ContentHash) -> io::Result<KeptContent> {
     let mut hasher = blake3::Hasher::new();
-    hasher.update_reader(&file)?;
+    hasher.update_reader(&mut content)?;
     if *hasher.finalize().as_bytes() != hash.0 {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "its kept content is damaged"));
     }
-    (&file).rewind()?;
-    Ok(file)
+    content.rewind()?;
+    Ok(content)
 }
 
 /// Returns the deeds that make the folders which are missing above a place.

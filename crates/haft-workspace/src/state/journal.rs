@@ -7,6 +7,7 @@
 //!
 //! Not here: changing files (`files::transaction`), taking changes back (`history`).
 
+mod delta;
 pub(super) mod frame;
 mod objects;
 mod parts;
@@ -14,6 +15,7 @@ mod record;
 mod room;
 mod secret_places;
 
+pub(crate) use delta::{Changed, KeptContent, Piece};
 pub(crate) use objects::{Durable, Objects, is_not_kept};
 pub(crate) use parts::Mark;
 pub(crate) use record::{

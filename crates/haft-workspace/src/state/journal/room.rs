@@ -38,7 +38,7 @@ pub(super) fn room_of_older(reading: &Reading, objects: &Objects, before_ms: Opt
     let keep_from = oldest_since(reading, before_ms);
     let (mut dropped, mut needed, mut bytes) = (BTreeSet::new(), BTreeSet::new(), 0);
     for (intent, inline) in &reading.intents {
-        let hashes = intent.steps.iter().flat_map(objects_of);
+        let hashes = intent.steps.iter().flat_map(objects_of).flat_map(|hash| objects.with_sources(hash));
         if intent.set >= keep_from {
             needed.extend(hashes);
         } else {
@@ -46,7 +46,7 @@ pub(super) fn room_of_older(reading: &Reading, objects: &Objects, before_ms: Opt
             dropped.extend(hashes);
         }
     }
-    bytes + dropped.difference(&needed).filter_map(|hash| objects.room_of(*hash)).sum::<u64>()
+    bytes + dropped.difference(&needed).map(|hash| objects.room_of(*hash)).sum::<u64>()
 }
 
 /// Returns the oldest change set that was made since a moment; one beyond the newest where there is none.
@@ -68,7 +68,7 @@ fn drop_below(writing: &Writing<'_>, reading: &Reading, keep_from: u64) -> io::R
     }
     let mut needed = BTreeSet::new();
     for (intent, _) in reading.intents.iter().filter(|(intent, _)| intent.set >= keep_from) {
-        needed.extend(intent.steps.iter().flat_map(objects_of));
+        needed.extend(intent.steps.iter().flat_map(objects_of).flat_map(|hash| objects.with_sources(hash)));
     }
     objects.retain(|hash| needed.contains(&hash));
     Ok(dropped)
@@ -89,9 +89,9 @@ fn oldest_that_fits(reading: &Reading, objects: &Objects, share: Share) -> u64 {
     let mut counted = BTreeSet::new();
     for (intent, inline) in reading.intents.iter().rev() {
         used += inline.end - inline.begin + 1024;
-        for hash in intent.steps.iter().flat_map(objects_of) {
+        for hash in intent.steps.iter().flat_map(objects_of).flat_map(|hash| objects.with_sources(hash)) {
             if counted.insert(hash) {
-                used += objects.room_of(hash).unwrap_or(0);
+                used += objects.room_of(hash);
             }
         }
         if Some(intent.set) == newest {
