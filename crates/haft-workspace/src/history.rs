@@ -31,6 +31,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use haft_contract::door::OldChanges;
 use haft_contract::path::{Extent, Place, Target};
 
 use crate::files::open::Root;
@@ -433,6 +434,8 @@ impl History {
             takes_back: Some(takes_back),
             shut: Shut::Opens,
             stopped: &|| false,
+            // Whoever undoes something is not asked.
+            old_changes: OldChanges::Stay,
             plants: &plants,
         };
         let performed = match mode {

@@ -10,9 +10,9 @@ use std::cell::Cell;
 use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
+use haft_contract::door::OldChanges;
 use haft_contract::stamp::Basis;
 use rustix::fs::Stat;
 use rustix::io::Errno;
@@ -33,7 +33,7 @@ use super::tree::{TreeChange, TreeStores};
 use crate::history::git::is_in_object_store;
 use crate::state::journal::{
     By, ContentHash, Durable, Intent, Journal, Kept, KeptContent, Objects, PathText, Rights, State, Step, TakesBack,
-    is_not_kept,
+    is_not_kept, now_ms,
 };
 
 #[cfg(test)]
@@ -96,6 +96,8 @@ pub(crate) struct Job<'a> {
     pub(crate) takes_back: Option<TakesBack>,
     pub(crate) shut: Shut,
     pub(crate) stopped: &'a dyn Fn() -> bool,
+    /// What may become of old change sets when the journal is full.
+    pub(crate) old_changes: OldChanges,
     /// Says whether a path may plant a git repository in a folder: somebody agreed, or it is harmless.
     pub(crate) plants: &'a dyn Fn(&Path, &Path) -> bool,
 }
@@ -112,7 +114,7 @@ pub(crate) struct Done {
 impl Done {
     /// Says which change sets were dropped.
     pub(crate) fn loss(&self) -> Option<String> {
-        self.dropped.map(|up_to| format!("Change sets up to {up_to} can no longer be undone: the journal is full."))
+        self.dropped.map(|up_to| format!("Change sets up to {up_to} can no longer be undone: the journal was full."))
     }
 }
 
@@ -170,16 +172,13 @@ pub(crate) fn attempt(job: &Job<'_>, deeds: &[Deed]) -> Result<Done, Refused> {
     let prepared = prepare_all(job, deeds, &shut, &mut keep)?;
     refuse_planted(job, deeds)?;
     let has_kept = keep.has_kept;
-    if has_kept {
-        writing.note_kept();
-    }
     let (set, part) = match job.set {
         Some(set) => (set, writing.parts_of(set).map_err(NotDone::Journal)?),
         None => (writing.next_set(), 0),
     };
     let steps = prepared.iter().filter_map(|prepared| prepared.step.clone()).collect();
     let (by, takes_back, opened) = (job.by.clone(), job.takes_back.clone(), shut.recorded());
-    let intent = Intent { set, part, at: now(), by, takes_back, opened, steps };
+    let intent = Intent { set, part, at: now_ms(), by, takes_back, opened, steps };
     if (job.stopped)() {
         return Err(NotDone::Stopped.into());
     }
@@ -201,7 +200,7 @@ pub(crate) fn attempt(job: &Job<'_>, deeds: &[Deed]) -> Result<Done, Refused> {
         as_before: as_before(job.root, deeds.iter().zip(prepared)),
     })?;
     // What could not be dropped now is dropped by the next one.
-    let dropped = writing.make_room().unwrap_or_default();
+    let dropped = writing.make_room(job.old_changes).unwrap_or_default();
     Ok(Done { set, notes, dropped })
 }
 
@@ -262,11 +261,6 @@ impl Job<'_> {
     fn not_journalled(&self, error: io::Error) -> NotDone {
         if (self.stopped)() { NotDone::Stopped } else { NotDone::Journal(error) }
     }
-}
-
-fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// A deed with what was seen at its place.

@@ -14,6 +14,7 @@ mod parts;
 mod record;
 mod room;
 mod secret_places;
+mod size;
 
 pub(crate) use delta::{Changed, KeptContent, Piece};
 pub(crate) use objects::{Durable, Objects, is_not_kept};
@@ -28,8 +29,9 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use haft_contract::door::OldChanges;
 use haft_contract::guarded::secret_kind;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -42,7 +44,9 @@ use frame::Head;
 /// Contents up to this size are kept in the journal itself.
 pub(crate) const INLINE: u64 = 64 * 1024;
 /// Room for the journal and the contents of one workspace.
-const ROOM: u64 = 1024 * 1024 * 1024;
+const ROOM: u64 = 2 * 1024 * 1024 * 1024;
+/// Change sets that are older may go when room is needed.
+const AGE: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 
 /// Room for before-images of ignored trees of one workspace.
 const ROOM_FOR_TREES: u64 = 4 * 1024 * 1024 * 1024;
@@ -50,8 +54,10 @@ const ROOM_FOR_TREES: u64 = 4 * 1024 * 1024 * 1024;
 /// How much a journal may hold, and how long one waits for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JournalLimits {
-    /// Room in bytes for the journal and its contents; what does not fit is dropped, oldest first.
+    /// Room in bytes for the journal and its contents. What does not fit is dropped, oldest first, once somebody agreed.
     pub room: u64,
+    /// Change sets that are older are dropped without a question when room is needed.
+    pub age: Duration,
     /// Room in bytes for before-images of ignored trees, which go before anything else.
     pub trees: u64,
     /// How long to wait for another process that is changing something.
@@ -60,7 +66,7 @@ pub struct JournalLimits {
 
 impl Default for JournalLimits {
     fn default() -> Self {
-        Self { room: ROOM, trees: ROOM_FOR_TREES, patience: Duration::from_secs(20) }
+        Self { room: ROOM, age: AGE, trees: ROOM_FOR_TREES, patience: Duration::from_secs(20) }
     }
 }
 
@@ -242,8 +248,9 @@ pub(crate) struct Writing<'j> {
     head: Head,
     /// Whether the last record is an intent: somebody was killed in the middle.
     is_unfinished: bool,
-    /// Whether contents may have been kept beside the journal.
-    has_kept: bool,
+    objects: Objects,
+    /// How much room contents took when the lock was taken.
+    objects_room: u64,
 }
 
 impl<'j> Writing<'j> {
@@ -255,7 +262,8 @@ impl<'j> Writing<'j> {
             end: length,
             head: Head { number: 0, sets: 0 },
             is_unfinished: false,
-            has_kept: false,
+            objects: journal.objects(),
+            objects_room: journal.objects_room(),
         };
         if length == 0 {
             // Else the name of the journal itself might not outlive a power cut.
@@ -336,7 +344,7 @@ impl<'j> Writing<'j> {
 
     /// Returns the place for large contents.
     pub(crate) fn objects(&self) -> Objects {
-        self.journal.objects()
+        self.objects.clone()
     }
 
     /// Returns where the before-images of ignored trees are.
@@ -344,14 +352,9 @@ impl<'j> Writing<'j> {
         TreeStores::of(self.journal)
     }
 
-    /// Notes that a large content was kept, so that the room is looked at.
-    pub(crate) fn note_kept(&mut self) {
-        self.has_kept = true;
-    }
-
-    /// Drops the oldest change sets when the room is used up; returns up to which, where any went.
-    pub(crate) fn make_room(self) -> io::Result<Option<u64>> {
-        room::make_room(self)
+    /// Drops old change sets when the room is used up, as far as they may go; returns up to which, where any went.
+    pub(crate) fn make_room(self, old: OldChanges) -> io::Result<Option<u64>> {
+        room::make_room(&self, old)
     }
 
     /// Drops the change sets that were made before a moment, or all of them; returns up to which, where any went.
@@ -371,6 +374,12 @@ impl<'j> Writing<'j> {
         self.head = head;
         Ok(())
     }
+}
+
+/// Returns this moment, in milliseconds since the epoch.
+pub(crate) fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn body_of(record: &Record, inline: &[u8]) -> io::Result<Vec<u8>> {

@@ -85,7 +85,17 @@ impl Scene {
         };
         let (shut, stopped) = (Shut::Opens, &|| false);
         let plants = &|_: &Path, _: &Path| false;
-        let job = Job { root: &root, journal: &journal, by, set: None, takes_back: None, shut, stopped, plants };
+        let job = Job {
+            root: &root,
+            journal: &journal,
+            by,
+            set: None,
+            takes_back: None,
+            shut,
+            stopped,
+            old_changes: OldChanges::Stay,
+            plants,
+        };
         attempt(&job, deeds)
     }
 

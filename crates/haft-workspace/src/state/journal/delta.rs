@@ -172,6 +172,7 @@ impl Objects {
         let temporary = self.temporary();
         let placed = private::create_file(&temporary).and_then(|mut file| {
             file.write_all(written)?;
+            self.note_added(&file);
             if durable == Durable::Yes {
                 file.sync_data()?;
             }

@@ -7,6 +7,8 @@ use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{AtFlags, CWD};
 
@@ -24,6 +26,8 @@ const STEP: usize = 1024 * 1024;
 #[derive(Clone, Debug)]
 pub(crate) struct Objects {
     folder: PathBuf,
+    /// How much room was taken since, by this value and its clones.
+    added: Arc<AtomicU64>,
 }
 
 /// Whether a content must outlive a power cut.
@@ -52,7 +56,7 @@ pub(crate) fn is_not_kept(error: &io::Error) -> bool {
 
 impl Objects {
     pub(crate) fn new(folder: PathBuf) -> Self {
-        Self { folder }
+        Self { folder, added: Arc::default() }
     }
 
     /// Keeps everything that can be read, and returns its hash. `stopped` is asked between pieces.
@@ -102,11 +106,15 @@ impl Objects {
 
     fn place(&self, file: &File, (temporary, hash): (&Path, ContentHash), durable: Durable) -> io::Result<()> {
         let path = &self.path(hash);
+        let is_new = path.symlink_metadata().is_err();
+        if is_new {
+            self.note_added(file);
+        }
         match durable {
             // An older one may be durable, and whoever relies on that must not lose it.
             Durable::Later if self.has_copy(hash) => std::fs::remove_file(temporary),
             Durable::No if self.size_at(path) == Some(file.metadata()?.len()) => std::fs::remove_file(temporary),
-            Durable::Later if path.symlink_metadata().is_err() => std::fs::rename(temporary, path),
+            Durable::Later if is_new => std::fs::rename(temporary, path),
             Durable::No => std::fs::rename(temporary, path),
             Durable::Yes | Durable::Later => {
                 file.sync_data()?;
@@ -195,6 +203,21 @@ impl Objects {
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// Notes the room that a new file takes.
+    pub(super) fn note_added(&self, file: &File) {
+        self.added.fetch_add(file.metadata().map_or(0, |facts| taken(&facts)), Ordering::Relaxed);
+    }
+
+    /// Returns how much room was taken since this value was made.
+    pub(super) fn added(&self) -> u64 {
+        self.added.load(Ordering::Relaxed)
+    }
+
+    /// Returns when the last content came or went.
+    pub(super) fn changed(&self) -> Option<(i64, i64)> {
+        self.folder.metadata().ok().map(|facts| (facts.mtime(), facts.mtime_nsec()))
     }
 
     /// Returns how much room everything takes that is kept.
