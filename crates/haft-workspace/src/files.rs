@@ -14,6 +14,7 @@ mod copy;
 mod durable;
 mod facts;
 mod find;
+pub(crate) mod fingerprint;
 mod folder;
 mod followed;
 mod git_stores;

@@ -15,7 +15,9 @@ use super::compare::{Coming, Comparison, shared_beginning, shared_end};
 use super::open::Root;
 use super::owner;
 use super::way::OpenWay;
-use crate::state::journal::{Changed, ContentHash, Durable, INLINE, Kept, Objects, PathText, Piece, State};
+use crate::state::journal::{
+    Changed, ContentHash, Durable, INLINE, InlineContents, Kept, Objects, PathText, Piece, State, not_kept,
+};
 
 /// Changed parts up to this size are kept, so that an undo can be merged with later work.
 pub(super) const LARGEST_MIDDLE: usize = 16 * 1024 * 1024;
@@ -37,7 +39,7 @@ impl Seen {
 
 /// Where contents of one intent are put: small ones together, large ones as objects.
 pub(super) struct Keep<'a> {
-    inline: &'a mut Vec<u8>,
+    inline: &'a mut InlineContents,
     objects: Objects,
     /// Whether an object was needed.
     pub(super) has_kept: bool,
@@ -67,32 +69,31 @@ const LINKED: u64 = 64 * 1024 * 1024;
 const MOST_INLINE: usize = 64 * 1024 * 1024;
 
 impl<'a> Keep<'a> {
-    pub(super) fn new(inline: &'a mut Vec<u8>, objects: Objects, stopped: &'a dyn Fn() -> bool) -> Self {
+    pub(super) fn new(inline: &'a mut InlineContents, objects: Objects, stopped: &'a dyn Fn() -> bool) -> Self {
         let mark = format!(".haft-{}", uuid::Uuid::now_v7().simple());
         let (durable, large) = (Durable::Yes, Large::Copied);
         Self { inline, objects, has_kept: false, durable, large, stopped, mark, names: 0 }
     }
 
     /// Makes up a name for what lies beside a place; nobody else has it.
-    pub(super) fn name_beside(&mut self) -> String {
+    pub(super) fn name_beside(&mut self) -> Box<str> {
         self.names += 1;
-        format!("{}-{}.tmp", self.mark, self.names)
+        format!("{}-{}.tmp", self.mark, self.names).into()
     }
 
     fn is_small(&self, size: u64) -> bool {
         size <= INLINE && self.inline.len() < MOST_INLINE
     }
 
-    fn small(&mut self, bytes: &[u8]) -> Kept {
-        let at = u32::try_from(self.inline.len()).unwrap_or(u32::MAX);
-        self.inline.extend_from_slice(bytes);
-        Kept::Inline { at, length: u32::try_from(bytes.len()).unwrap_or(u32::MAX) }
+    fn small(&mut self, bytes: &[u8]) -> io::Result<Kept> {
+        let at = self.inline.push(bytes).map_err(not_kept)?;
+        Ok(Kept::Inline { at, length: u32::try_from(bytes.len()).unwrap_or(u32::MAX) })
     }
 
     /// Keeps what an undo would be better with, and can do without.
     fn if_worth_it(&mut self, bytes: &[u8]) -> Kept {
         match bytes.len() {
-            size if self.is_small(size as u64) => self.small(bytes),
+            size if self.is_small(size as u64) => self.small(bytes).unwrap_or(Kept::No),
             // Of thousands of files, that would be as much to write as the files themselves.
             size if size <= LARGEST_MIDDLE && self.durable == Durable::Yes => {
                 self.has_kept = true;
@@ -186,7 +187,7 @@ pub(super) fn keep(root: &Root, place: &Path, coming: Option<Coming<'_>>, keep: 
         // It may have grown since; whoever replaces it notices.
         let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
         file.take(INLINE).read_to_end(&mut bytes)?;
-        Ok((ContentHash::of(&bytes), keep.small(&bytes)))
+        Ok((ContentHash::of(&bytes), keep.small(&bytes)?))
     })?;
     seen.pieces = pieces;
     Ok(seen)
@@ -247,17 +248,17 @@ pub(super) fn is_same(one: &Stat, other: &Stat) -> bool {
 pub(super) fn after(before: &Seen, hash: ContentHash, new: Coming<'_>, keep: &mut Keep<'_>) -> Kept {
     match (&before.state, &before.pieces, new) {
         // The next one to replace it would keep it in the record as well.
-        (_, Some(_), Coming::Bytes(new)) if keep.is_small(new.len() as u64) => keep.small(new),
+        (_, Some(_), Coming::Bytes(new)) if keep.is_small(new.len() as u64) => keep.small(new).unwrap_or(Kept::No),
         (State::File { hash: old, .. }, Some(pieces), new) => keep.changed(*old, (hash, new), pieces),
         (State::File { content: Kept::Inline { at, length }, .. }, None, Coming::Bytes(new)) => {
-            let old = &keep.inline[*at as usize..*at as usize + *length as usize];
-            let begin = shared_beginning(old, new);
+            let Ok(old) = keep.inline.read(*at, *length) else { return Kept::No };
+            let begin = shared_beginning(&old, new);
             let room = old.len().min(new.len()) - begin;
             let end = shared_end(&old[old.len() - room..], &new[new.len() - room..]);
             let middle = keep.if_worth_it(&new[begin..new.len() - end]);
             Kept::Splice { begin: begin as u64, middle: Box::new(middle), end: end as u64 }
         }
-        (_, _, Coming::Bytes(new)) if keep.is_small(new.len() as u64) => keep.small(new),
+        (_, _, Coming::Bytes(new)) if keep.is_small(new.len() as u64) => keep.small(new).unwrap_or(Kept::No),
         _ => Kept::No,
     }
 }
@@ -265,7 +266,7 @@ pub(super) fn after(before: &Seen, hash: ContentHash, new: Coming<'_>, keep: &mu
 /// Keeps a new object of git, whatever its size: git never changes one, so a second name of the file will do.
 pub(super) fn object_of_git(brought: &Brought, size: u64, coming: Option<Coming<'_>>, keep: &mut Keep<'_>) -> Kept {
     let kept = match coming {
-        Some(Coming::Bytes(bytes)) if keep.is_small(size) => return keep.small(bytes),
+        Some(Coming::Bytes(bytes)) if keep.is_small(size) => return keep.small(bytes).unwrap_or(Kept::No),
         Some(Coming::Bytes(bytes)) => {
             keep.has_kept = true;
             keep.objects.keep(&mut &*bytes, keep.durable, keep.stopped)

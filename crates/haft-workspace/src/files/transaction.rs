@@ -20,6 +20,7 @@ use rustix::io::Errno;
 use super::bring::{Brought, Ready};
 use super::compare::Coming;
 use super::facts::stamp_of;
+use super::fingerprint::Fingerprint;
 use super::image::{self, Keep, Large, Seen};
 use super::open::Root;
 use super::owner::NOT_AS_ANOTHER;
@@ -32,8 +33,8 @@ use super::shut::{Shut, ShutFolders};
 use super::tree::{TreeChange, TreeStores};
 use crate::history::git::is_in_object_store;
 use crate::state::journal::{
-    By, ContentHash, Durable, Intent, Journal, Kept, KeptContent, Objects, PathText, Rights, State, Step, TakesBack,
-    is_not_kept, now_ms,
+    By, ContentHash, Durable, Intent, Journal, Kept, KeptContent, Objects, PathText, RecordedContent, Rights, State,
+    Step, TakesBack, is_not_kept, now_ms,
 };
 
 #[cfg(test)]
@@ -64,14 +65,16 @@ pub(crate) enum Action {
     /// Give the file or folder this mode.
     SetMode(u32),
     /// Exchange entries of an ignored tree with its store.
-    Tree(TreeChange),
+    Tree(Box<TreeChange>),
 }
 
 /// New content.
 #[derive(Clone, Debug)]
 pub(crate) enum Content {
     Bytes(Bytes),
-    /// A content that the journal keeps.
+    /// A small content in a record of the journal, which is read when it is needed.
+    Recorded(Box<RecordedContent>),
+    /// A content that the journal keeps beside its records.
     Object(ContentHash, u64),
 }
 
@@ -81,7 +84,7 @@ pub(crate) enum Expected {
     /// What a plan found there.
     Basis(Basis),
     /// The same content as this.
-    Same(State),
+    Same(Fingerprint),
     /// Whatever is there.
     Anything,
 }
@@ -161,7 +164,7 @@ pub(crate) fn commit(job: &Job<'_>, deeds: &[Deed]) -> Result<Done, NotDone> {
 pub(crate) fn attempt(job: &Job<'_>, deeds: &[Deed]) -> Result<Done, Refused> {
     let mut writing = job.journal.lock(job.stopped).map_err(|error| job.not_journalled(error))?;
     recover::recover(job.root, &mut writing).map_err(NotDone::Journal)?;
-    let mut inline = Vec::new();
+    let mut inline = writing.inline_contents();
     let syncing = syncing(deeds);
     let mut keep = Keep::new(&mut inline, writing.objects(), job.stopped);
     keep.durable = if syncing == Syncing::Together { Durable::Later } else { Durable::Yes };
@@ -169,14 +172,13 @@ pub(crate) fn attempt(job: &Job<'_>, deeds: &[Deed]) -> Result<Done, Refused> {
         Shut::Opens => ShutFolders::of(job.root, deeds),
         Shut::Stays => ShutFolders::default(),
     };
-    let prepared = prepare_all(job, deeds, &shut, &mut keep)?;
+    let (prepared, steps) = prepare_all(job, deeds, &shut, &mut keep)?;
     refuse_planted(job, deeds)?;
     let has_kept = keep.has_kept;
     let (set, part) = match job.set {
         Some(set) => (set, writing.parts_of(set).map_err(NotDone::Journal)?),
         None => (writing.next_set(), 0),
     };
-    let steps = prepared.iter().filter_map(|prepared| prepared.step.clone()).collect();
     let (by, takes_back, opened) = (job.by.clone(), job.takes_back.clone(), shut.recorded());
     let intent = Intent { set, part, at: now_ms(), by, takes_back, opened, steps };
     if (job.stopped)() {
@@ -185,8 +187,8 @@ pub(crate) fn attempt(job: &Job<'_>, deeds: &[Deed]) -> Result<Done, Refused> {
     writing.intend(&intent, &inline).map_err(NotDone::Journal)?;
 
     let moves = Cell::new(Moved::No);
-    let (prepared, inline, shut) = (&prepared[..], &inline[..], &shut);
-    let performance = Performance { job, deeds, prepared, inline, syncing, has_kept, moves, shut };
+    let (prepared, steps, inline, shut) = (&prepared[..], &intent.steps[..], &inline, &shut);
+    let performance = Performance { job, deeds, prepared, steps, inline, syncing, has_kept, moves, shut };
     let performed = performance.all(&mut writing);
     let outcome = match &performed {
         Ok(_) => intent.happened(),
@@ -197,7 +199,7 @@ pub(crate) fn attempt(job: &Job<'_>, deeds: &[Deed]) -> Result<Done, Refused> {
     let notes = performed.map_err(|failed| Refused {
         cause: failed.told(&intent),
         others: Vec::new(),
-        as_before: as_before(job.root, deeds.iter().zip(prepared)),
+        as_before: as_before(job.root, deeds.iter().zip(prepared), steps),
     })?;
     // What could not be dropped now is dropped by the next one.
     let dropped = writing.make_room(job.old_changes).unwrap_or_default();
@@ -265,8 +267,8 @@ impl Job<'_> {
 
 /// A deed with what was seen at its place.
 pub(super) struct Prepared {
-    /// The step that does it; nothing when nothing is left to do.
-    pub(super) step: Option<Step>,
+    /// The step that does it, by its place in the intent; nothing when nothing is left to do.
+    pub(super) step: Option<usize>,
     pub(super) stat: Option<Stat>,
 }
 
@@ -276,14 +278,19 @@ fn prepare_all(
     deeds: &[Deed],
     shut: &ShutFolders,
     keep: &mut Keep<'_>,
-) -> Result<Vec<Prepared>, Refused> {
+) -> Result<(Vec<Prepared>, Vec<Step>), Refused> {
     let made = made_folders(deeds);
     let (mut prepared, mut refused) = (Vec::with_capacity(deeds.len()), Vec::new());
-    let mut cause = None;
+    let mut steps = Vec::with_capacity(deeds.len());
+    let (mut known, mut cause) = (Vec::with_capacity(deeds.len()), None);
     for deed in deeds {
         let allowed = shut.refuse(deed).map_err(|error| NotDone::System(deed.place.clone(), error));
         match allowed.and_then(|()| prepare(job, deed, &made, keep)) {
-            Ok(one) => prepared.push((deed, one)),
+            Ok((step, stat)) => {
+                known.push(deed);
+                prepared.push(Prepared { step: step.is_some().then_some(steps.len()), stat });
+                steps.extend(step);
+            }
             Err(NotDone::System(place, error)) if is_about_the_file(&error) => refused.push((place, error)),
             Err(other) => {
                 cause = Some(other);
@@ -296,16 +303,22 @@ fn prepare_all(
         cause = Some(NotDone::System(place, error));
     }
     match cause {
-        None => Ok(prepared.into_iter().map(|(_, one)| one).collect()),
+        None => Ok((prepared, steps)),
         Some(cause) => {
             // To read what its owner may not read, its mode is another one for a moment.
-            let as_before = as_before(job.root, prepared.iter().map(|(deed, one)| (*deed, one)));
+            let as_before = as_before(job.root, known.into_iter().zip(&prepared), &steps);
             Err(Refused { cause, others: refused, as_before })
         }
     }
 }
 
-fn prepare(job: &Job<'_>, deed: &Deed, made: &HashSet<&Path>, keep: &mut Keep<'_>) -> Result<Prepared, NotDone> {
+/// Returns the step that does a deed, where something is left to do, and what was seen at its place.
+fn prepare(
+    job: &Job<'_>,
+    deed: &Deed,
+    made: &HashSet<&Path>,
+    keep: &mut Keep<'_>,
+) -> Result<(Option<Step>, Option<Stat>), NotDone> {
     let system = |error: io::Error| match error.kind() {
         io::ErrorKind::Interrupted if (job.stopped)() => NotDone::Stopped,
         _ if is_not_kept(&error) => NotDone::Journal(error),
@@ -314,7 +327,7 @@ fn prepare(job: &Job<'_>, deed: &Deed, made: &HashSet<&Path>, keep: &mut Keep<'_
     let path = PathText::from(deed.place.as_path());
     if let Action::Tree(change) = &deed.action {
         let step = Step::Tree { path, tree: change.record.clone() };
-        return Ok(Prepared { step: Some(step), stat: None });
+        return Ok((Some(step), None));
     }
     let ready = match &deed.action {
         Action::Bring(brought) => Some(brought.ready().map_err(system)?),
@@ -335,20 +348,20 @@ fn prepare(job: &Job<'_>, deed: &Deed, made: &HashSet<&Path>, keep: &mut Keep<'_
     }
     if let Action::Rename(to) = &deed.action {
         let step = Step::Move { from: path, to: PathText::from(to.as_path()) };
-        return Ok(Prepared { step: Some(step), stat: seen.stat });
+        return Ok((Some(step), seen.stat));
     }
     let Some(after) = after(deed, &seen, ready, keep).map_err(system)? else {
-        return Ok(Prepared { step: None, stat: seen.stat });
+        return Ok((None, seen.stat));
     };
     let beside = Some(keep.name_beside());
     let step = Step::Change { path, before: seen.state, after, beside };
-    Ok(Prepared { step: Some(step), stat: seen.stat })
+    Ok((Some(step), seen.stat))
 }
 
 /// Returns what will be at the place of a deed; nothing when nothing is left to do.
 fn after(deed: &Deed, seen: &Seen, ready: Option<Ready>, keep: &mut Keep<'_>) -> io::Result<Option<State>> {
     let (is_folder, is_link) = (matches!(seen.state, State::Folder { .. }), matches!(seen.state, State::Link { .. }));
-    let knows = matches!(deed.expected, Expected::Same(State::Folder { .. } | State::Link { .. }));
+    let knows = matches!(deed.expected, Expected::Same(Fingerprint::Folder | Fingerprint::Link(_)));
     Ok(Some(match (&deed.action, ready) {
         // Another kind of thing is replaced only by who knows that it is there.
         (Action::Put(..), _) if is_folder && !knows => return Err(io::ErrorKind::IsADirectory.into()),
@@ -360,6 +373,11 @@ fn after(deed: &Deed, seen: &Seen, ready: Option<Ready>, keep: &mut Keep<'_>) ->
                 Content::Bytes(bytes) => {
                     let hash = ContentHash::of(bytes);
                     (bytes.len() as u64, hash, image::after(seen, hash, Coming::Bytes(bytes), keep))
+                }
+                Content::Recorded(recorded) => {
+                    let bytes = recorded.read()?;
+                    let kept = image::after(seen, recorded.hash, Coming::Bytes(&bytes), keep);
+                    (bytes.len() as u64, recorded.hash, kept)
                 }
                 Content::Object(hash, size) => (*size, *hash, Kept::Object { hash: *hash }),
             };
@@ -412,6 +430,9 @@ fn looked(job: &Job<'_>, deed: &Deed, ready: Option<&Ready>, keep: &mut Keep<'_>
             image::look(job.root, &deed.place)
         }
         (Action::Put(Content::Bytes(new), _), _) => image::keep(job.root, &deed.place, Some(Coming::Bytes(new)), keep),
+        (Action::Put(Content::Recorded(recorded), _), _) => {
+            image::keep(job.root, &deed.place, Some(Coming::Bytes(&recorded.read()?)), keep)
+        }
         (Action::Bring(_), _) => {
             let coming = ready.and_then(|ready| ready.content.coming());
             image::keep(job.root, &deed.place, coming, keep)
@@ -423,7 +444,7 @@ fn looked(job: &Job<'_>, deed: &Deed, ready: Option<&Ready>, keep: &mut Keep<'_>
 fn is_expected(expected: &Expected, before: &State, stat: Option<&Stat>) -> bool {
     match expected {
         Expected::Anything => true,
-        Expected::Same(state) => state.is_same_content(before),
+        Expected::Same(same) => *same == Fingerprint::from(before),
         Expected::Basis(Basis::Nothing) => *before == State::Absent,
         Expected::Basis(Basis::Stamped(stamp)) => stat.is_some_and(|stat| stamp_of(stat) == *stamp),
         Expected::Basis(Basis::Read(version)) => {
@@ -434,9 +455,10 @@ fn is_expected(expected: &Expected, before: &State, stat: Option<&Stat>) -> bool
 }
 
 /// Opens new content.
-pub(super) fn new<'c>(content: &'c Content, objects: &Objects) -> io::Result<New<'c>> {
+pub(super) fn new(content: &Content, objects: &Objects) -> io::Result<New> {
     Ok(match content {
-        Content::Bytes(bytes) => New::Bytes(bytes),
+        Content::Bytes(bytes) => New::Bytes(bytes.clone()),
+        Content::Recorded(recorded) => New::Bytes(recorded.read()?.into()),
         Content::Object(hash, _) => New::Kept(sound(objects.open(*hash)?, *hash)?),
     })
 }

@@ -45,7 +45,7 @@ pub(crate) enum Durable {
 #[error(transparent)]
 struct NotKept(io::Error);
 
-pub(super) fn not_kept(error: io::Error) -> io::Error {
+pub(crate) fn not_kept(error: io::Error) -> io::Error {
     io::Error::new(error.kind(), NotKept(error))
 }
 

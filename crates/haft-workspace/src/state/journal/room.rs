@@ -5,16 +5,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::time::Duration;
 
 use haft_contract::door::{ChangeSetId, OldChanges};
 use haft_contract::history::Eviction;
 use rustix::fs::{FlockOperation, flock};
 
-use super::frame::{self, Head};
+use super::frame::{self, Head, Part};
 use super::record::{ContentHash, Kept, Record, State, Step};
-use super::{Journal, JournalLimits, Objects, Reading, Writing, now_ms, parsed};
+use super::{InlineContents, Journal, JournalLimits, Objects, Reading, Writing, Written, now_ms, parsed};
 use crate::state::private;
 
 /// Drops the oldest change sets until three quarters of the room are enough, of those that may go: very old ones, and
@@ -190,25 +190,28 @@ fn write_anew(writing: &Writing<'_>, dropped: u64) -> io::Result<File> {
 }
 
 /// Copies what stays into a new journal and locks it.
-fn fill(writing: &Writing<'_>, dropped: u64, mut new: &File) -> io::Result<()> {
+fn fill(writing: &Writing<'_>, dropped: u64, new: &File) -> io::Result<()> {
     let mut head = Head { number: writing.head.number, sets: writing.head.sets };
-    let mut end = 0;
-    let mut append = |record: &[u8]| {
-        head.number += 1;
-        let bytes = frame::frame(end, head, record);
-        end += bytes.len() as u64;
-        new.write_all(&bytes)
-    };
-    append(&super::body_of(&Record::Dropped { up_to: dropped }, &[])?)?;
+    let mut to = BufWriter::with_capacity(256 * 1024, new);
+    head.number += 1;
+    let mut end = Written::Dropped { up_to: dropped }.frame((0, head), &InlineContents::default(), &mut to)?;
     let length = writing.file.metadata()?.len();
-    frame::scan(&writing.file, length, &mut |_, body| {
-        let stays = match parsed(&body) {
+    frame::scan_parts(&writing.file, 0..length, Part::Beginning, &mut |frame, body| {
+        let stays = match parsed(&writing.file, &frame, &body) {
             Some((Record::Intent(intent), _)) => intent.set > dropped,
             Some((Record::Outcome(outcome), _)) => outcome.set > dropped,
             Some((Record::Dropped { .. }, _)) | None => false,
         };
-        if stays { append(&body) } else { Ok(()) }
+        if stays {
+            head.number += 1;
+            let length = usize::try_from(frame.body.end - frame.body.start).map_err(|_| io::ErrorKind::FileTooLarge)?;
+            let mut copy = |to: &mut dyn Write| frame::copy_body(&writing.file, &frame, to);
+            end = frame::write(&mut to, (end, head), length, &mut copy)?;
+        }
+        Ok(())
     })?;
+    to.flush()?;
+    drop(to);
     new.sync_all()?;
     Ok(flock(new, FlockOperation::NonBlockingLockExclusive)?)
 }
@@ -219,7 +222,7 @@ mod tests {
 
     use super::{Share, oldest_that_fits};
     use crate::state::journal::{
-        By, ContentHash, Durable, Intent, Journal, JournalLimits, Kept, PathText, State, Step, Writing,
+        By, ContentHash, Durable, InlineContents, Intent, Journal, JournalLimits, Kept, PathText, State, Step, Writing,
     };
 
     fn change(journal: &Journal, size: usize) -> u64 {
@@ -234,7 +237,7 @@ mod tests {
         let by =
             By { tool: "t".into(), call: "1".into(), session: "s".into(), run: "r".into(), turn: 1, ..By::default() };
         let intent = Intent { set, part: 0, at: 0, by, takes_back: None, opened: Vec::new(), steps };
-        writing.intend(&intent, &vec![7; size]).expect("it can be written");
+        writing.intend(&intent, &InlineContents::from(vec![7; size])).expect("it can be written");
         writing.conclude(intent.happened()).expect("it can be written");
         (set, writing)
     }
