@@ -21,6 +21,8 @@ mod driver;
 mod foreign_owners;
 #[path = "cli/from_environment.rs"]
 mod from_environment;
+#[path = "cli/full_journal.rs"]
+mod full_journal;
 #[path = "cli/gc.rs"]
 mod gc;
 #[path = "cli/guard.rs"]

@@ -8,6 +8,7 @@ use haft_workspace::state::NotUtf8;
 use serde::Deserialize;
 
 use crate::hooks::HooksSection;
+use crate::journal::JournalSection;
 use crate::model::ModelSection;
 use crate::network::NetworkSection;
 use crate::price::Prices;
@@ -26,6 +27,8 @@ pub(crate) struct ConfigFile {
     pub(crate) sandbox: SandboxSection,
     #[serde(default)]
     pub(crate) commands: CommandsSection,
+    #[serde(default)]
+    pub(crate) journal: JournalSection,
     #[serde(default)]
     pub(crate) network: NetworkSection,
     #[serde(default)]

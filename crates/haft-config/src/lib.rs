@@ -8,6 +8,7 @@ pub mod environment;
 pub mod file;
 mod git_identity;
 pub mod hooks;
+pub mod journal;
 pub mod keys;
 pub mod model;
 pub mod network;

@@ -7,6 +7,7 @@ use haft_contract::limits::Limits;
 use crate::environment::{Environment, NoHome, variable};
 use crate::file::{CommandsSection, ConfigFile, Mistake, line_with, load, parse};
 use crate::hooks::HookSetting;
+use crate::journal::JournalSection;
 use crate::model::ModelSection;
 use crate::network::{Allowed, NetworkSection};
 use crate::price::Prices;
@@ -30,6 +31,8 @@ pub struct Settings {
     pub hooks: Vec<HookSetting>,
     /// How commands are run.
     pub commands: CommandsSection,
+    /// What is kept for undo.
+    pub journal: JournalSection,
     /// Which hosts commands may reach.
     pub network: NetworkSection,
     /// The part of it that a trusted project denies.
@@ -86,7 +89,7 @@ impl Settings {
         let surroundings = Surroundings::of(file.sandbox, &variables, &environment.secrets);
         let hooks = file.hooks.of_user(&environment.config_folder, &surroundings.home);
         let (commands, network, model, prices) = (file.commands, file.network, file.model, file.prices);
-        let denied_by_project = Vec::new();
+        let (journal, denied_by_project) = (file.journal, Vec::new());
         let settings = Self {
             profile,
             limits,
@@ -95,6 +98,7 @@ impl Settings {
             surroundings,
             hooks,
             commands,
+            journal,
             network,
             denied_by_project,
             model,
@@ -125,6 +129,11 @@ impl Settings {
             let line = line_with(text, "model");
             let problem = "a project cannot choose the model that reads this conversation".to_owned();
             return Err(mistake((line, problem, "move [model] to your own config.toml".to_owned())));
+        }
+        if project.journal != JournalSection::default() {
+            let line = line_with(text, "journal");
+            let problem = "a project cannot set how long your changes can be undone".to_owned();
+            return Err(mistake((line, problem, "move [journal] to your own config.toml".to_owned())));
         }
         if !project.prices.is_empty() {
             let problem = "a project cannot set what a model costs".to_owned();
@@ -192,6 +201,7 @@ mod tests {
             surroundings,
             hooks,
             commands: file.commands,
+            journal: file.journal,
             network: NetworkSection::default(),
             denied_by_project: Vec::new(),
             model: file.model,
@@ -217,6 +227,16 @@ mod tests {
         let words =
             "p:2: a project cannot choose the model that reads this conversation; move [model] to your own config.toml";
         assert_eq!(told, words);
+    }
+
+    #[test]
+    fn a_project_cannot_set_how_long_changes_are_kept() {
+        let told = settings("").with_project(Path::new("p"), "[journal]\nsize = \"1 MiB\"\n");
+        let told = told.expect_err("it is refused").to_string();
+        assert_eq!(
+            told,
+            "p:1: a project cannot set how long your changes can be undone; move [journal] to your own config.toml"
+        );
     }
 
     #[test]

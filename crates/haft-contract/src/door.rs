@@ -9,7 +9,7 @@
 mod permit;
 
 pub use permit::{
-    ChangeSetId, Errand, Permit, PermitIssuer, Purpose, ReadVersion, Receipt, Receipts, RunFacts, Standing,
+    ChangeSetId, Errand, OldChanges, Permit, PermitIssuer, Purpose, ReadVersion, Receipt, Receipts, RunFacts, Standing,
 };
 
 use std::path::{Path, PathBuf};

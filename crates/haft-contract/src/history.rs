@@ -5,6 +5,7 @@
 //! Not here: the journal and how a change is taken back (`haft-workspace`), `haft undo` of a person.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::BoxFuture;
 use crate::change_summary::ChangedPath;
@@ -18,6 +19,9 @@ use crate::plan::FileDiff;
 
 /// The changes that were made in a workspace.
 pub trait History: Send + Sync {
+    /// Returns the change sets that have to go to make room for another one; nothing while there is room.
+    fn eviction(&self) -> Option<Eviction>;
+
     /// Returns the change sets of a session, the newest first.
     fn of_session(&self, session: &SessionRun) -> Result<Vec<PastChange>, ToolError>;
 
@@ -27,6 +31,19 @@ pub trait History: Send + Sync {
     /// Takes back what the permit admits.
     fn take_back<'a>(&'a self, permit: &'a Permit, request: &'a Reversal)
     -> BoxFuture<'a, Result<Reversed, ToolError>>;
+}
+
+/// Change sets that have to go, because the journal is full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Eviction {
+    /// How many.
+    pub change_sets: u64,
+    /// The newest of them.
+    pub up_to: ChangeSetId,
+    /// How long ago the oldest of them was made.
+    pub oldest: Duration,
+    /// How long ago the newest of them was made.
+    pub newest: Duration,
 }
 
 /// One session, as the journal knows it.
@@ -136,6 +153,10 @@ impl NoHistory {
 }
 
 impl History for NoHistory {
+    fn eviction(&self) -> Option<Eviction> {
+        None
+    }
+
     fn of_session(&self, _session: &SessionRun) -> Result<Vec<PastChange>, ToolError> {
         Self::error()
     }

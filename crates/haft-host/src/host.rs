@@ -115,6 +115,7 @@ impl Host {
         let LoadedWorkspace { settings, workspace, rulebook, files, reload, held } = loaded;
         let path = workspace.path().to_owned();
         let state = WorkspaceState::new(&settings.environment.state_folder, &path);
+        let state = state.with_journal_limits(settings.journal.limits());
         let history = workspace.history(&state);
         let workspace = workspace.masking_secrets(settings.surroundings.masks_secrets);
         let doors = with_system(workspace.doors(&state), &settings, rulebook.hosts.clone());

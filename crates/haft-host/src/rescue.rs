@@ -41,8 +41,9 @@ impl Rescue {
         let LoadedWorkspace { settings, workspace, .. } =
             LoadedWorkspace::salvage(options, Search::NearestWithHistory)?;
         let secrets = settings.environment.secrets.clone();
+        let limits = settings.journal.limits();
         let state_folder = settings.environment.state_folder;
-        let state = WorkspaceState::new(&state_folder, workspace.path());
+        let state = WorkspaceState::new(&state_folder, workspace.path()).with_journal_limits(limits);
         let history = workspace.history(&state);
         let folder = real_path_of(options.folder());
         Ok(Self { state, history, state_folder, workspace, redactor: OnceCell::new(), secrets, folder })

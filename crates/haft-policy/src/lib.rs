@@ -9,6 +9,7 @@
 pub mod command;
 pub mod containment;
 pub mod decision;
+pub mod full_journal;
 pub mod grant;
 pub mod hosts;
 mod named;

@@ -4,10 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use haft_contract::effect::{Change, Does, Effect, Step};
+use haft_contract::history::Eviction;
 use haft_contract::process::Settle;
 
 use crate::containment::Containment;
 use crate::decision::{Class, Decision, Ruling};
+use crate::full_journal;
 use crate::grant::GrantScope;
 use crate::hosts::{HostSettings, host_of};
 use crate::named::NamedFiles;
@@ -64,6 +66,8 @@ pub struct Situation<'a> {
     pub own_home: Option<&'a Path>,
     /// Paths that a call would remove from there and that the user's own home does not have.
     pub not_in_home: &'a [PathBuf],
+    /// The change sets that a change would cost, because the journal is full.
+    pub eviction: Option<Eviction>,
 }
 
 impl Situation<'_> {
@@ -155,7 +159,9 @@ impl Policy {
     /// Judges a call by what it would touch. An effect that no rule knows is asked about.
     pub fn judge(&self, tool: &str, effects: &[Effect], situation: Situation<'_>) -> Ruling {
         let by_effect = self.judge_each(tool, effects, situation).into_iter().map(|(_, ruling)| ruling);
-        self.judge_tool(tool).into_iter().chain(by_effect).reduce(Ruling::stricter).unwrap_or_else(touches_nothing)
+        let judged = self.judge_tool(tool).into_iter().chain(by_effect).reduce(Ruling::stricter);
+        let judged = judged.unwrap_or_else(touches_nothing);
+        full_journal::asked_too(judged, effects, situation.of_call(effects))
     }
 
     /// Returns the effects of a call of this tool that still need somebody's yes, each with its ruling.

@@ -15,7 +15,7 @@ use haft_contract::call::{CallId, Origin, RawArguments, ToolCall};
 use haft_contract::connection::ConnectionDesk;
 use haft_contract::context::{Hiding, PlanContext, Progress};
 use haft_contract::dialect::Dialect;
-use haft_contract::door::{Errand, Permit, Receipt, Standing};
+use haft_contract::door::{Errand, OldChanges, Permit, Receipt, Standing};
 use haft_contract::effect::Effect;
 use haft_contract::error::ToolError;
 use haft_contract::kinds::ErrorKind;
@@ -253,6 +253,7 @@ impl<'a> CallContext<'a> {
     ) -> Arc<Permit> {
         let planned = authorized.planned();
         let errand = self.errand(planned.entry.native_name(), &planned.plan.effects);
+        let errand = Errand { old_changes: authorized.old_changes(), ..errand };
         let permit = permits::issue(errand, planned.plan.effects.clone(), stop).resting_on(planned.basis.clone());
         let standing = match self.session.mode() {
             Mode::Plan => Standing::Plan,
@@ -280,6 +281,7 @@ impl<'a> CallContext<'a> {
             run: self.session.run.clone(),
             turn: self.turn.number,
             purpose: purpose::of_call(self, effects),
+            old_changes: OldChanges::Stay,
         }
     }
 

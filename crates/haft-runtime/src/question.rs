@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use haft_contract::diff::Diff;
 use haft_contract::effect::Effect;
+use haft_contract::history::Eviction;
 use haft_contract::plan::{FileDiff, Preview};
 use haft_policy::decision::{Class, Decision, Ruling};
 use haft_policy::grant::GrantScope;
@@ -59,6 +60,8 @@ pub(crate) struct Question<'a> {
     pub(crate) about: Subject<'a>,
     /// What stands around the command, where the call runs one.
     pub(crate) around: Option<&'a Surroundings>,
+    /// The change sets that the call would cost.
+    pub(crate) eviction: Option<Eviction>,
 }
 
 impl Question<'_> {
@@ -123,7 +126,8 @@ impl Question<'_> {
     fn situation<'g>(&'g self, grants: &'g [GrantScope]) -> Situation<'g> {
         let mode = self.cx.session.mode();
         let outside = || Situation { grants, ..mode.into() };
-        self.around.map_or_else(outside, |around| around.situation(mode, grants))
+        let situation = self.around.map_or_else(outside, |around| around.situation(mode, grants));
+        Situation { eviction: self.eviction, ..situation }
     }
 
     fn offers(&self, grants: &[GrantScope]) -> Vec<Offer> {

@@ -190,6 +190,7 @@ impl Session {
             run,
             turn: self.turn().number,
             purpose: haft_contract::door::Purpose::default(),
+            old_changes: haft_contract::door::OldChanges::Stay,
         };
         let permit = permits::issue(errand, [spill.effect()].into(), CancellationToken::new());
         self.ground.doors.store.spilled(&permit, spill, request).await

@@ -16,6 +16,8 @@ mod conformance;
 mod connections;
 #[path = "pipeline/events.rs"]
 mod events;
+#[path = "pipeline/full_journal.rs"]
+mod full_journal;
 #[path = "pipeline/grants.rs"]
 mod grants;
 #[path = "pipeline/hooks.rs"]

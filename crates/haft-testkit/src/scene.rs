@@ -18,7 +18,7 @@ use haft_runtime::runtime::Runtime;
 use haft_runtime::session::Session;
 use haft_runtime::toolset::{ToolList, ToolsetExt};
 use haft_workspace::files::Workspace;
-use haft_workspace::state::WorkspaceState;
+use haft_workspace::state::{JournalLimits, WorkspaceState};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -44,6 +44,7 @@ struct Setting {
     policy: Policy,
     redactor: Redactor,
     command: Option<ScriptedCommand>,
+    journal: JournalLimits,
 }
 
 impl Scene {
@@ -61,6 +62,7 @@ impl Scene {
             policy: Policy::default(),
             redactor: Redactor::default(),
             command: None,
+            journal: JournalLimits::default(),
         };
         Self { folder, setting, stage: OnceLock::new(), before: OnceLock::new() }
     }
@@ -118,6 +120,12 @@ impl Scene {
     /// Judges by these rules.
     pub fn policy(mut self, policy: Policy) -> Self {
         self.setting.policy = policy;
+        self
+    }
+
+    /// Gives the journal of changes this room, in bytes.
+    pub fn journal_room(mut self, room: u64) -> Self {
+        self.setting.journal.room = room;
         self
     }
 
@@ -204,6 +212,7 @@ impl Scene {
             self.before.get_or_init(|| everything(self.folder.path()));
             let workspace = Workspace::open(&self.root()).expect("the workspace is there");
             let state = WorkspaceState::new(&self.folder.path().join("state"), workspace.path());
+            let state = state.with_journal_limits(self.setting.journal);
             let catalog = catalog(self.setting.built_in.clone(), self.setting.dialect.clone());
             for tool in &self.setting.tools {
                 catalog.register(tool.clone()).expect("the tools of a scene can be registered");

@@ -9,10 +9,12 @@
 mod at_once;
 pub(crate) mod bring;
 mod clock;
+mod compare;
 mod copy;
 mod durable;
 mod facts;
 mod find;
+pub(crate) mod fingerprint;
 mod folder;
 mod followed;
 mod git_stores;

@@ -31,6 +31,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use haft_contract::door::OldChanges;
 use haft_contract::path::{Extent, Place, Target};
 
 use crate::files::open::Root;
@@ -38,7 +39,7 @@ use crate::files::shut::Shut;
 use crate::files::transaction::{self, Action, Deed, Done, Job, NotDone};
 use crate::state::journal::{By, How, Journal, PathText, Reading, TakesBack};
 use contents::Contents;
-use sets::Sets;
+use sets::{LaterChanges, Sets};
 use take_back::Plan;
 
 /// What was changed in a workspace.
@@ -274,7 +275,7 @@ impl History {
             Planned::Entangled(numbers) => self.one_by_one(&numbers),
             Planned::Whole(whole) => {
                 let (sets, numbers, plan) = *whole;
-                self.carry_out(&sets, &numbers, (plan, request))
+                self.carry_out(sets, &numbers, (plan, request))
             }
         }
     }
@@ -387,7 +388,7 @@ impl History {
 
     fn carry_out(
         &self,
-        sets: &Sets,
+        sets: Sets,
         numbers: &[u64],
         (plan, request): (Plan, &UndoRequest<'_>),
     ) -> Result<TakenBack, HistoryError> {
@@ -401,7 +402,10 @@ impl History {
         let only = only.filter(|_| below.is_empty()).into_iter().chain(below.iter().map(PathBuf::as_path));
         let only = only.map(PathText::from).collect();
         let takes_back = TakesBack { how, sets: numbers.to_vec(), only, partly };
-        let done = self.perform(sets, takes_back, (&plan.deeds, request.mode))?;
+        let later = sets.later_than(numbers);
+        // Of a large change set that is as much as all that is done now.
+        drop(sets);
+        let done = self.perform(&later, takes_back, (&plan.deeds, request.mode))?;
         let files = plan.files.into_iter().map(|(path, became)| (path.display().to_string(), became)).collect();
         let of_trees = plan.deeds.iter().zip(done.iter().flat_map(|done| &done.notes));
         let of_trees = of_trees.filter(|(deed, _)| matches!(deed.action, Action::Tree(_)));
@@ -417,13 +421,12 @@ impl History {
     /// Does what was planned; where it is only to be shown, says why it would be refused.
     fn perform(
         &self,
-        sets: &Sets,
+        later: &LaterChanges,
         takes_back: TakesBack,
         (deeds, mode): (&[Deed], UndoMode),
     ) -> Result<Option<Done>, HistoryError> {
-        let numbers = takes_back.sets.clone();
         // A repository that was there as a whole may be there again.
-        let plants = |_: &Path, repository: &Path| !sets.changed_later(repository, &numbers);
+        let plants = |_: &Path, repository: &Path| !later.concern(repository);
         let tool = if takes_back.how == How::Redo { "redo" } else { "undo" };
         let job = Job {
             root: &self.root,
@@ -433,6 +436,8 @@ impl History {
             takes_back: Some(takes_back),
             shut: Shut::Opens,
             stopped: &|| false,
+            // Whoever undoes something is not asked.
+            old_changes: OldChanges::Stay,
             plants: &plants,
         };
         let performed = match mode {

@@ -317,6 +317,7 @@ fn errand() -> Errand {
         run: "r".into(),
         turn: 1,
         purpose: haft_contract::door::Purpose::default(),
+        old_changes: haft_contract::door::OldChanges::Stay,
     }
 }
 

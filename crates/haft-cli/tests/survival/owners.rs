@@ -79,6 +79,7 @@ fn remove(place: &Place, name: &str) {
         run: "r".into(),
         turn: 1,
         purpose: haft_contract::door::Purpose::default(),
+        old_changes: haft_contract::door::OldChanges::Stay,
     };
     let effects: Arc<[Effect]> = [Effect::Change(target.clone(), Change::Remove)].into();
     let permit = Permit::issue(&PermitIssuer::of_the_runtime(), errand, effects, Default::default());

@@ -75,6 +75,18 @@ pub struct Errand {
     pub turn: u64,
     /// Who wanted it, and what it does.
     pub purpose: Purpose,
+    /// What may become of old change sets when the journal is full.
+    pub old_changes: OldChanges,
+}
+
+/// What may become of old change sets when the journal is full.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OldChanges {
+    /// They stay, and the journal grows beyond its limit.
+    #[default]
+    Stay,
+    /// Somebody agreed that those up to this number go.
+    MayGo(ChangeSetId),
 }
 
 /// Who wanted a call, and what it does, in words for the log. Each is one short line without secrets.
@@ -390,7 +402,15 @@ mod tests {
 
     fn permit(effects: &[Effect]) -> Permit {
         let (call, session) = (CallId::new("1"), SessionName::new("s"));
-        let errand = Errand { call, tool: "t".into(), session, run: "r".into(), turn: 1, purpose: Purpose::default() };
+        let errand = Errand {
+            call,
+            tool: "t".into(),
+            session,
+            run: "r".into(),
+            turn: 1,
+            purpose: Purpose::default(),
+            old_changes: OldChanges::Stay,
+        };
         Permit::issue(&PermitIssuer::of_the_runtime(), errand, effects.into(), CancellationToken::new())
     }
 

@@ -52,6 +52,7 @@ async fn follow(tool: impl Tool, args: Value, lines: &mut Vec<String>) -> Result
         run: "r".into(),
         turn: 1,
         purpose: haft_contract::door::Purpose::default(),
+        old_changes: haft_contract::door::OldChanges::Stay,
     };
     let permit = Permit::issue(&PermitIssuer::of_the_runtime(), errand, plan.effects, CancellationToken::new());
     let output = bound.run(&RunContext::new(&permit, &doors, &Unheard, (&session, &limits))).await?;

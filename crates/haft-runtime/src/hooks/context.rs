@@ -89,6 +89,7 @@ impl<'a> HookContext<'a> {
             run: session.run.clone(),
             turn: self.cx.turn.number,
             purpose: haft_contract::door::Purpose::default(),
+            old_changes: haft_contract::door::OldChanges::Stay,
         };
         let mut effects = vec![Effect::Run(CommandLine(command.line.clone()))];
         effects.extend((reach == Reach::Network).then(|| connects(command)));

@@ -352,6 +352,7 @@ async fn run(
         run: cx.session.run.clone(),
         turn: cx.turn.number,
         purpose: Purpose::default(),
+        old_changes: haft_contract::door::OldChanges::Stay,
     };
     let effect = Effect::Run(CommandLine(line.into()));
     let permit = permits::issue(errand, [effect].into(), cx.place.stop.clone());

@@ -8,13 +8,15 @@
 use std::sync::Arc;
 use std::task::Poll;
 
-use haft_contract::door::Standing;
+use haft_contract::door::{OldChanges, Standing};
 use haft_contract::effect::Effect;
 use haft_contract::error::{AdvanceYes, Next, Recovery, ToolError};
+use haft_contract::history::Eviction;
 use haft_contract::kinds::ErrorKind;
 use haft_policy::containment::Containment;
 use haft_policy::decision::{Class, Decision, Ruling};
-use haft_policy::policy::{Policy, Situation};
+use haft_policy::full_journal::may_be_recorded;
+use haft_policy::policy::{Mode, Policy, Situation};
 
 use super::line_up::Planned;
 use crate::approval::{ApprovalRequest, Verdict};
@@ -30,6 +32,7 @@ pub(crate) struct Authorized {
     planned: Planned,
     rests_on: RestsOn,
     standing: Standing,
+    old_changes: OldChanges,
 }
 
 /// What a permission rests on.
@@ -62,6 +65,11 @@ impl Authorized {
         self.standing
     }
 
+    /// Returns what may become of old change sets when the journal is full.
+    pub(crate) fn old_changes(&self) -> OldChanges {
+        self.old_changes
+    }
+
     /// Uses the permission up.
     pub(crate) fn into_planned(self) -> Planned {
         self.planned
@@ -77,7 +85,11 @@ pub(crate) async fn authorize(
     let runs_command = planned.plan.effects.iter().any(|effect| matches!(effect, Effect::Run(_)));
     let doors = &cx.session.ground.doors;
     let around = runs_command.then(|| Surroundings::of(doors).removing(&planned.plan.effects, doors));
-    let bench = Bench { cx, policy, around };
+    let contained = around.as_ref().map(Surroundings::containment).unwrap_or_default();
+    // Only a change costs others, so nothing is looked up for the rest.
+    let may_cost = cx.session.mode() == Mode::Normal && may_be_recorded(&planned.plan.effects, contained);
+    let eviction = if may_cost { doors.history.eviction() } else { None };
+    let bench = Bench { cx, policy, around, eviction };
     let ruling = bench.judge(&planned);
     match ruling.decision {
         Decision::Allow => Ok(bench.unasked(planned)),
@@ -92,6 +104,8 @@ struct Bench<'a> {
     policy: &'a Policy,
     /// What stands around the command, where the call runs one.
     around: Option<Surroundings>,
+    /// The change sets that the call would cost.
+    eviction: Option<Eviction>,
 }
 
 impl Bench<'_> {
@@ -106,6 +120,7 @@ impl Bench<'_> {
             Some(around) => Situation { contained, ..around.situation(mode, &grants) },
             None => Situation { contained, grants: &grants, ..mode.into() },
         };
+        let situation = Situation { eviction: self.eviction, ..situation };
         let ruling = self.policy.judge(planned.entry.native_name(), &planned.plan.effects, situation);
         self.cx.note(|notes| match &notes.question {
             Some(question) => with_question(ruling, question),
@@ -133,18 +148,26 @@ impl Bench<'_> {
         let is_same_without = || self.judge_where(&planned, Containment::WithoutLayer).decision == Decision::Allow;
         let needs_none = self.around.is_none() || self.contained() >= Containment::WithoutLayer || is_same_without();
         let standing = if self.is_allowed_by_words(&planned) { Standing::Words } else { Standing::Consent };
-        Authorized { planned, rests_on: if needs_none { RestsOn::Word } else { RestsOn::Layer }, standing }
+        let rests_on = if needs_none { RestsOn::Word } else { RestsOn::Layer };
+        Authorized { planned, rests_on, standing, old_changes: OldChanges::Stay }
     }
 
     /// Lets a call run that somebody said yes to. What was said about undo must hold.
     fn agreed(&self, planned: Planned) -> Authorized {
         let was_promised = self.around.as_ref().is_some_and(Surroundings::can_be_undone);
         let rests_on = if was_promised { RestsOn::Layer } else { RestsOn::Word };
-        Authorized { planned, rests_on, standing: Standing::Consent }
+        let old_changes = self.eviction.map_or(OldChanges::Stay, |eviction| OldChanges::MayGo(eviction.up_to));
+        Authorized { planned, rests_on, standing: Standing::Consent, old_changes }
     }
 
     fn question<'q>(&'q self, planned: &'q Planned) -> Question<'q> {
-        Question { cx: self.cx, policy: self.policy, about: Subject::of(planned), around: self.around.as_ref() }
+        Question {
+            cx: self.cx,
+            policy: self.policy,
+            about: Subject::of(planned),
+            around: self.around.as_ref(),
+            eviction: self.eviction,
+        }
     }
 }
 

@@ -178,7 +178,7 @@ impl Caller<'_> {
         let named = named.join(", ");
         let preview = Preview::Text(format!("The running command waits to connect to {named}.{belongs}"));
         let about = Subject { entry: self.entry, called: self.called, effects: &effects, preview: &preview };
-        let question = Question { cx, policy: self.policy, about, around: None };
+        let question = Question { cx, policy: self.policy, about, around: None, eviction: None };
         let request = question.request(self.judge_effects(&effects));
         let request = Arc::new(ApprovalRequest { is_running: true, ..request });
         cx.session.note_asked(question.asked_call());

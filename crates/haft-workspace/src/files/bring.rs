@@ -18,6 +18,7 @@ use bytes::Bytes;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat};
 use rustix::io::Errno;
 
+use super::compare::Coming;
 use super::image::LARGEST_MIDDLE;
 use super::open::{open_beneath, open_name};
 use super::owner;
@@ -43,8 +44,27 @@ pub(crate) struct Brought {
 pub(super) struct Ready {
     /// What will be at the place. Of a file, where its content is kept is not said yet.
     pub(super) state: State,
-    /// The content of a file, unless it is large.
-    pub(super) bytes: Option<Bytes>,
+    pub(super) content: ReadyContent,
+}
+
+/// The content of what lies ready.
+pub(super) enum ReadyContent {
+    /// That of a link, which is where it leads.
+    Link,
+    Bytes(Bytes),
+    /// A large one, with its size.
+    File(File, u64),
+}
+
+impl ReadyContent {
+    /// Returns the content of a file, to be compared with what it replaces.
+    pub(super) fn coming(&self) -> Option<Coming<'_>> {
+        match self {
+            Self::Link => None,
+            Self::Bytes(bytes) => Some(Coming::Bytes(bytes)),
+            Self::File(file, size) => Some(Coming::File(file, *size)),
+        }
+    }
 }
 
 impl Layered {
@@ -76,7 +96,7 @@ impl Brought {
             FileType::Symlink => {
                 let to = rustix::fs::readlinkat(&folder, name, Vec::new())?;
                 let to = PathText::from(Path::new(OsStr::from_bytes(to.as_bytes())));
-                Ok(Ready { state: State::Link { to }, bytes: None })
+                Ok(Ready { state: State::Link { to }, content: ReadyContent::Link })
             }
             _ => Err(io::ErrorKind::InvalidInput.into()),
         }
@@ -145,17 +165,17 @@ fn ready_file(folder: &OwnedFd, name: &OsStr, stat: &Stat) -> io::Result<Ready> 
         rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?;
     }
     let size = u64::try_from(stat.st_size).unwrap_or(0);
-    let (hash, bytes) = if size <= LARGEST_MIDDLE as u64 {
+    let (hash, content) = if size <= LARGEST_MIDDLE as u64 {
         let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
         (&file).read_to_end(&mut bytes)?;
-        (ContentHash::of(&bytes), Some(Bytes::from(bytes)))
+        (ContentHash::of(&bytes), ReadyContent::Bytes(bytes.into()))
     } else {
         let mut hasher = blake3::Hasher::new();
         hasher.update_reader(&file)?;
-        (ContentHash(*hasher.finalize().as_bytes()), None)
+        (ContentHash(*hasher.finalize().as_bytes()), ReadyContent::File(file, size))
     };
     let state = State::File { mode, size, hash, content: Kept::No, owner: Some(owner::of(stat)) };
-    Ok(Ready { state, bytes })
+    Ok(Ready { state, content })
 }
 
 /// Opens a file of a layer, also where its mode lets nobody read it: it is ours.

@@ -11,10 +11,13 @@ use rustix::fs::{AtFlags, FileType, Stat};
 use rustix::io::Errno;
 
 use super::bring::{Brought, Opened};
+use super::compare::{Coming, Comparison, shared_beginning, shared_end};
 use super::open::Root;
 use super::owner;
 use super::way::OpenWay;
-use crate::state::journal::{ContentHash, Durable, INLINE, Kept, Objects, PathText, State};
+use crate::state::journal::{
+    Changed, ContentHash, Durable, INLINE, InlineContents, Kept, Objects, PathText, Piece, State, not_kept,
+};
 
 /// Changed parts up to this size are kept, so that an undo can be merged with later work.
 pub(super) const LARGEST_MIDDLE: usize = 16 * 1024 * 1024;
@@ -24,22 +27,19 @@ pub(super) const LARGEST_KEPT: u64 = 4 * 1024 * 1024 * 1024;
 pub(crate) struct Seen {
     pub(crate) state: State,
     pub(super) stat: Option<Stat>,
-    /// How much of a large content stays: at its beginning, and at its end.
-    pub(super) stays: Option<Stays>,
+    /// What of a large content stays in the one that comes.
+    pub(super) pieces: Option<Vec<Piece>>,
 }
 
 impl Seen {
     pub(super) fn nothing() -> Self {
-        Self { state: State::Absent, stat: None, stays: None }
+        Self { state: State::Absent, stat: None, pieces: None }
     }
 }
 
-/// How many bytes are the same at the beginning and at the end.
-type Stays = (usize, usize);
-
 /// Where contents of one intent are put: small ones together, large ones as objects.
 pub(super) struct Keep<'a> {
-    inline: &'a mut Vec<u8>,
+    inline: &'a mut InlineContents,
     objects: Objects,
     /// Whether an object was needed.
     pub(super) has_kept: bool,
@@ -69,32 +69,31 @@ const LINKED: u64 = 64 * 1024 * 1024;
 const MOST_INLINE: usize = 64 * 1024 * 1024;
 
 impl<'a> Keep<'a> {
-    pub(super) fn new(inline: &'a mut Vec<u8>, objects: Objects, stopped: &'a dyn Fn() -> bool) -> Self {
+    pub(super) fn new(inline: &'a mut InlineContents, objects: Objects, stopped: &'a dyn Fn() -> bool) -> Self {
         let mark = format!(".haft-{}", uuid::Uuid::now_v7().simple());
         let (durable, large) = (Durable::Yes, Large::Copied);
         Self { inline, objects, has_kept: false, durable, large, stopped, mark, names: 0 }
     }
 
     /// Makes up a name for what lies beside a place; nobody else has it.
-    pub(super) fn name_beside(&mut self) -> String {
+    pub(super) fn name_beside(&mut self) -> Box<str> {
         self.names += 1;
-        format!("{}-{}.tmp", self.mark, self.names)
+        format!("{}-{}.tmp", self.mark, self.names).into()
     }
 
     fn is_small(&self, size: u64) -> bool {
         size <= INLINE && self.inline.len() < MOST_INLINE
     }
 
-    fn small(&mut self, bytes: &[u8]) -> Kept {
-        let at = u32::try_from(self.inline.len()).unwrap_or(u32::MAX);
-        self.inline.extend_from_slice(bytes);
-        Kept::Inline { at, length: u32::try_from(bytes.len()).unwrap_or(u32::MAX) }
+    fn small(&mut self, bytes: &[u8]) -> io::Result<Kept> {
+        let at = self.inline.push(bytes).map_err(not_kept)?;
+        Ok(Kept::Inline { at, length: u32::try_from(bytes.len()).unwrap_or(u32::MAX) })
     }
 
     /// Keeps what an undo would be better with, and can do without.
     fn if_worth_it(&mut self, bytes: &[u8]) -> Kept {
         match bytes.len() {
-            size if self.is_small(size as u64) => self.small(bytes),
+            size if self.is_small(size as u64) => self.small(bytes).unwrap_or(Kept::No),
             // Of thousands of files, that would be as much to write as the files themselves.
             size if size <= LARGEST_MIDDLE && self.durable == Durable::Yes => {
                 self.has_kept = true;
@@ -105,25 +104,56 @@ impl<'a> Keep<'a> {
         }
     }
 
-    fn object(&mut self, file: File, size: u64, coming: Option<&[u8]>) -> io::Result<(ContentHash, Option<Stays>)> {
+    fn object(
+        &mut self,
+        file: File,
+        size: u64,
+        coming: Option<Coming<'_>>,
+    ) -> io::Result<(ContentHash, Option<Vec<Piece>>)> {
         self.has_kept = true;
-        if self.large == Large::Linked && size >= LINKED && can_be_read_again(&file)? {
-            let hash = hash_of(&file)?;
-            if self.objects.link(&file, hash, self.durable).is_ok() {
-                return Ok((hash, None));
-            }
-            (&file).rewind()?;
+        let (hash, pieces) = Comparison::of(&file, size, coming).run(self.stopped)?;
+        if self.objects.has(hash, self.durable)? {
+            return Ok((hash, pieces));
         }
-        let mut compared = Compared::with(file, size, coming.unwrap_or_default());
-        let hash = self.objects.keep(&mut compared, self.durable, self.stopped)?;
-        Ok((hash, compared.stays()))
+        if self.large == Large::Linked
+            && size >= LINKED
+            && can_be_linked(&file)?
+            && self.objects.link(&file, hash, self.durable).is_ok()
+        {
+            return Ok((hash, pieces));
+        }
+        (&file).rewind()?;
+        let kept = self.objects.keep(&mut &file, self.durable, self.stopped)?;
+        // Somebody may have written into it meanwhile; whoever replaces it notices.
+        Ok((kept, pieces.filter(|_| kept == hash)))
+    }
+
+    /// Keeps a new content by what it has in common with the one that it replaces; nothing where that is not worth it.
+    fn changed(&mut self, old: ContentHash, (hash, coming): (ContentHash, Coming<'_>), pieces: &[Piece]) -> Kept {
+        let new: u64 = pieces.iter().map(|piece| if let Piece::New { length, .. } = piece { *length } else { 0 }).sum();
+        let read = |at, bytes: &mut [u8]| coming.read_at(at, bytes);
+        let kept = match coming {
+            _ if new > LARGEST_MIDDLE as u64 => Ok(false),
+            _ if new <= coming.size() / 2 => {
+                self.objects.keep_changed(&Changed { hash, old, pieces, read: &read }, self.durable)
+            }
+            // Of thousands of files, that would be as much to write as the files themselves.
+            Coming::Bytes(bytes) if self.durable == Durable::Yes => {
+                let is_kept = self.objects.has(hash, Durable::No);
+                is_kept.map(|is_kept| is_kept || self.objects.keep(&mut &*bytes, Durable::No, self.stopped).is_ok())
+            }
+            Coming::Bytes(_) | Coming::File(..) => Ok(false),
+        };
+        // An undo would be better with it, and can do without.
+        if kept.is_ok_and(|kept| kept) { Kept::Object { hash } } else { Kept::No }
     }
 }
 
-/// Returns whether a file can be opened again under another name: it was opened with another mode, perhaps.
-fn can_be_read_again(file: &File) -> io::Result<bool> {
+/// Returns whether a file can be kept by a second name: nobody can write into it by a third one, and it can be opened
+/// again, as it may have been opened with another mode.
+fn can_be_linked(file: &File) -> io::Result<bool> {
     let (stat, user) = (rustix::fs::fstat(file)?, rustix::process::geteuid());
-    Ok(user.is_root() || stat.st_uid == user.as_raw() && stat.st_mode & 0o400 != 0)
+    Ok(stat.st_nlink == 1 && (user.is_root() || stat.st_uid == user.as_raw() && stat.st_mode & 0o400 != 0))
 }
 
 fn hash_of(file: &File) -> io::Result<ContentHash> {
@@ -143,23 +173,23 @@ pub(super) fn glance(root: &Root, place: &Path) -> io::Result<Seen> {
 }
 
 /// Looks at a place and keeps what is there; what comes in its place is compared with it on the way.
-pub(super) fn keep(root: &Root, place: &Path, coming: Option<&[u8]>, keep: &mut Keep<'_>) -> io::Result<Seen> {
-    let mut stays = None;
+pub(super) fn keep(root: &Root, place: &Path, coming: Option<Coming<'_>>, keep: &mut Keep<'_>) -> io::Result<Seen> {
+    let mut pieces = None;
     let mut seen = seen(root, place, &mut |file, size| {
         if size > LARGEST_KEPT {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         if !keep.is_small(size) {
             let (hash, found) = keep.object(file, size, coming)?;
-            stays = found;
+            pieces = found;
             return Ok((hash, Kept::Object { hash }));
         }
         // It may have grown since; whoever replaces it notices.
         let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
         file.take(INLINE).read_to_end(&mut bytes)?;
-        Ok((ContentHash::of(&bytes), keep.small(&bytes)))
+        Ok((ContentHash::of(&bytes), keep.small(&bytes)?))
     })?;
-    seen.stays = stays;
+    seen.pieces = pieces;
     Ok(seen)
 }
 
@@ -203,7 +233,7 @@ fn seen_from_here(root: &Root, place: &Path, content: &mut Content<'_>) -> io::R
         }
         _ => return Err(io::Error::from(io::ErrorKind::InvalidInput)),
     };
-    Ok(Seen { state, stat: Some(stat), stays: None })
+    Ok(Seen { state, stat: Some(stat), pieces: None })
 }
 
 /// Returns whether both describe the same file with the same content, mode and owner. A rename alone changes the
@@ -215,115 +245,39 @@ pub(super) fn is_same(one: &Stat, other: &Stat) -> bool {
 }
 
 /// Describes new content by what it shares with the content before.
-pub(super) fn after(before: &Seen, new: &[u8], keep: &mut Keep<'_>) -> Kept {
-    let State::File { content, .. } = &before.state else { return keep_whole(new, keep) };
-    let (begin, end) = match (content, before.stays) {
-        (Kept::Inline { at, length }, _) => {
-            let old = &keep.inline[*at as usize..*at as usize + *length as usize];
-            let begin = shared_beginning(old, new);
+pub(super) fn after(before: &Seen, hash: ContentHash, new: Coming<'_>, keep: &mut Keep<'_>) -> Kept {
+    match (&before.state, &before.pieces, new) {
+        // The next one to replace it would keep it in the record as well.
+        (_, Some(_), Coming::Bytes(new)) if keep.is_small(new.len() as u64) => keep.small(new).unwrap_or(Kept::No),
+        (State::File { hash: old, .. }, Some(pieces), new) => keep.changed(*old, (hash, new), pieces),
+        (State::File { content: Kept::Inline { at, length }, .. }, None, Coming::Bytes(new)) => {
+            let Ok(old) = keep.inline.read(*at, *length) else { return Kept::No };
+            let begin = shared_beginning(&old, new);
             let room = old.len().min(new.len()) - begin;
-            (begin, shared_end(&old[old.len() - room..], &new[new.len() - room..]))
+            let end = shared_end(&old[old.len() - room..], &new[new.len() - room..]);
+            let middle = keep.if_worth_it(&new[begin..new.len() - end]);
+            Kept::Splice { begin: begin as u64, middle: Box::new(middle), end: end as u64 }
         }
-        (_, Some(stays)) => stays,
-        _ => return keep_whole(new, keep),
-    };
-    let middle = keep.if_worth_it(&new[begin..new.len() - end]);
-    Kept::Splice { begin: begin as u64, middle: Box::new(middle), end: end as u64 }
-}
-
-fn keep_whole(new: &[u8], keep: &mut Keep<'_>) -> Kept {
-    if keep.is_small(new.len() as u64) { keep.small(new) } else { Kept::No }
+        (_, _, Coming::Bytes(new)) if keep.is_small(new.len() as u64) => keep.small(new).unwrap_or(Kept::No),
+        _ => Kept::No,
+    }
 }
 
 /// Keeps a new object of git, whatever its size: git never changes one, so a second name of the file will do.
-pub(super) fn object_of_git(brought: &Brought, size: u64, bytes: Option<&[u8]>, keep: &mut Keep<'_>) -> Kept {
-    let kept = match bytes {
-        Some(bytes) if keep.is_small(size) => return keep.small(bytes),
-        Some(bytes) => {
+pub(super) fn object_of_git(brought: &Brought, size: u64, coming: Option<Coming<'_>>, keep: &mut Keep<'_>) -> Kept {
+    let kept = match coming {
+        Some(Coming::Bytes(bytes)) if keep.is_small(size) => return keep.small(bytes).unwrap_or(Kept::No),
+        Some(Coming::Bytes(bytes)) => {
             keep.has_kept = true;
             keep.objects.keep(&mut &*bytes, keep.durable, keep.stopped)
         }
-        None => match brought.open() {
+        Some(Coming::File(..)) | None => match brought.open() {
             Ok(Opened::File(file)) => keep.object(file, size, None).map(|(hash, _)| hash),
             Ok(Opened::Link(_)) | Err(_) => return Kept::No,
         },
     };
     // Without it a redo may have to refuse; the command itself must not fail for that.
     kept.map_or(Kept::No, |hash| Kept::Object { hash })
-}
-
-/// Most of it is compared in blocks, which is several times as fast.
-const BLOCK: usize = 4 * 1024;
-
-fn shared_beginning(old: &[u8], new: &[u8]) -> usize {
-    let blocks = old.chunks(BLOCK).zip(new.chunks(BLOCK)).take_while(|(old, new)| old == new).count();
-    let begin = (blocks * BLOCK).min(old.len()).min(new.len());
-    begin + old[begin..].iter().zip(&new[begin..]).take_while(|(old, new)| old == new).count()
-}
-
-fn shared_end(old: &[u8], new: &[u8]) -> usize {
-    let blocks = old.rchunks(BLOCK).zip(new.rchunks(BLOCK)).take_while(|(old, new)| old == new).count();
-    let end = (blocks * BLOCK).min(old.len()).min(new.len());
-    let rest = old[..old.len() - end].iter().rev().zip(new[..new.len() - end].iter().rev());
-    end + rest.take_while(|(old, new)| old == new).count()
-}
-
-/// A content that is compared with another one while it is read.
-struct Compared<'n, R> {
-    content: R,
-    size: u64,
-    /// How much was read.
-    read: u64,
-    new: &'n [u8],
-    /// How many bytes are the same at the beginning.
-    begin: u64,
-    /// Where the stretch begins that is the same up to the end, as far as was read.
-    end_from: u64,
-}
-
-impl<'n, R: Read> Compared<'n, R> {
-    fn with(content: R, size: u64, new: &'n [u8]) -> Self {
-        Self { content, size, read: 0, new, begin: 0, end_from: 0 }
-    }
-
-    /// Returns how many bytes are the same at the beginning and at the end; nothing when there was no such content.
-    fn stays(&self) -> Option<Stays> {
-        // Whoever replaces a content that grew meanwhile notices.
-        if self.read != self.size {
-            return None;
-        }
-        let (old, new) = (usize::try_from(self.size).ok()?, self.new.len());
-        let begin = usize::try_from(self.begin).ok()?;
-        let end = old - usize::try_from(self.end_from).ok()?;
-        Some((begin, end.min(old.min(new) - begin)))
-    }
-
-    /// Compares a piece with what stands in its place, counted from the beginning and from the end.
-    fn compare(&mut self, piece: &[u8]) {
-        let new = self.new;
-        let there = |at: u64| usize::try_from(at).ok().and_then(|at| new.get(at..)).unwrap_or_default();
-        if self.begin == self.read {
-            self.begin += shared_beginning(piece, there(self.read)) as u64;
-        }
-        let behind = self.read + piece.len() as u64;
-        // The place in the new content is as far from its end.
-        let shared = match (new.len() as u64 + behind).checked_sub(self.size) {
-            Some(end) => shared_end(piece, &new[..usize::try_from(end).unwrap_or(0).min(new.len())]),
-            None => 0,
-        };
-        if shared < piece.len() {
-            self.end_from = behind - shared as u64;
-        }
-        self.read = behind;
-    }
-}
-
-impl<R: Read> Read for Compared<'_, R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.content.read(buffer)?;
-        self.compare(&buffer[..read]);
-        Ok(read)
-    }
 }
 
 /// Makes a file beside the one it shall replace as much like it as possible; returns what could not be kept.
@@ -358,45 +312,4 @@ pub(super) fn attributes_of(file: impl AsFd) -> Vec<String> {
     };
     let names = names.split(|byte| *byte == 0).filter(|name| !name.is_empty());
     names.map(|name| String::from_utf8_lossy(name).into_owned()).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// What stays when one content comes in the place of another, by a look at all bytes.
-    fn plainly(old: &[u8], new: &[u8]) -> (usize, usize) {
-        let begin = old.iter().zip(new).take_while(|(old, new)| old == new).count();
-        let most = old.len().min(new.len()) - begin;
-        let end = old.iter().rev().zip(new.iter().rev()).take(most).take_while(|(old, new)| old == new).count();
-        (begin, end)
-    }
-
-    #[test]
-    fn what_stays_is_found_while_reading_whatever_the_pieces() {
-        let text: Vec<u8> = (0..20_000_u32).map(|n| (n % 251) as u8).collect();
-        let changed = |at: usize, gone: usize, come: &[u8]| [&text[..at], come, &text[at + gone..]].concat();
-        let others = [
-            text.clone(),
-            Vec::new(),
-            changed(0, 1, b""),
-            changed(0, 0, b"new"),
-            changed(9_000, 10, b"ten bytes."),
-            changed(9_000, 251, b""),
-            changed(4_096, 0, &text[4_096..4_347]),
-            changed(19_999, 1, b"end"),
-            changed(20_000, 0, b"more"),
-            changed(100, 19_800, b"-"),
-        ];
-        for (index, new) in others.iter().enumerate() {
-            for step in [1, 7, 4_096, 5_000, 65_536] {
-                for (old, new) in [(&text, new), (new, &text)] {
-                    let mut compared = Compared::with(&old[..], old.len() as u64, new);
-                    let mut buffer = vec![0; step];
-                    while compared.read(&mut buffer).expect("memory can be read") > 0 {}
-                    assert_eq!(compared.stays(), Some(plainly(old, new)), "case {index} in pieces of {step}");
-                }
-            }
-        }
-    }
 }

@@ -6,27 +6,40 @@
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use haft_contract::stamp::Basis;
 
+use super::fingerprint::Fingerprint;
 use super::transaction::{Action, Deed, Expected};
-use crate::state::journal::State;
 
 /// Puts deeds into an order in which each of them can be done.
-pub(crate) fn in_order(deeds: Vec<Deed>) -> Vec<Deed> {
+pub(crate) fn in_order(mut deeds: Vec<Deed>) -> Vec<Deed> {
     let ends_folder = |deed: &&Deed| matches!(deed.action, Action::Put(..) | Action::Bring(_) | Action::MakeLink(_));
-    let filled: HashSet<PathBuf> = deeds.iter().filter(ends_folder).map(|deed| deed.place.clone()).collect();
+    let filled: HashSet<&Path> = deeds.iter().filter(ends_folder).map(|deed| deed.place.as_path()).collect();
     let is_beneath = |place: &Path| place.ancestors().skip(1).any(|above| filled.contains(above));
-    let mut ranked: Vec<(Rank, u8, Deed)> =
-        deeds.into_iter().map(|deed| (rank(&deed, is_beneath(&deed.place)), rank_in_git(&deed.place), deed)).collect();
+    let mut ranked: Vec<(Rank, u8, usize)> = deeds
+        .iter()
+        .enumerate()
+        .map(|(index, deed)| (rank(deed, is_beneath(&deed.place)), rank_in_git(&deed.place), index))
+        .collect();
     // What a folder in a repository holds never has a lower rank than the folder, so both orders keep them apart.
     ranked.sort_by(|(one_rank, one_git, one), (other_rank, other_git, other)| {
-        let (one, other) = ((one_git, &one.place), (other_git, &other.place));
+        let (one, other) = ((one_git, &deeds[*one].place), (other_git, &deeds[*other].place));
         let places = if one_rank.is_deepest_first() { Reverse(one).cmp(&Reverse(other)) } else { one.cmp(&other) };
         one_rank.cmp(other_rank).then(places)
     });
-    ranked.into_iter().map(|(_, _, deed)| deed).collect()
+    let mut sources: Vec<usize> = ranked.into_iter().map(|(_, _, index)| index).collect();
+    // Deeds are large, so they change places instead of being copied.
+    for place in 0..sources.len() {
+        let mut source = sources[place];
+        while source < place {
+            source = sources[source];
+        }
+        sources[place] = source;
+        deeds.swap(place, source);
+    }
+    deeds
 }
 
 /// When a deed is done.
@@ -53,7 +66,7 @@ impl Rank {
 }
 
 fn rank(deed: &Deed, is_beneath_something_new: bool) -> Rank {
-    let is_new = matches!(deed.expected, Expected::Basis(Basis::Nothing) | Expected::Same(State::Absent));
+    let is_new = matches!(deed.expected, Expected::Basis(Basis::Nothing) | Expected::Same(Fingerprint::Absent));
     match &deed.action {
         Action::SetMode(mode) if is_workable(*mode) => Rank::Widens,
         Action::SetMode(_) => Rank::Narrows,

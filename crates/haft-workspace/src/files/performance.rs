@@ -21,7 +21,7 @@ use super::step_back::{Back, Images, folders_of, take_back};
 use super::structure;
 use super::transaction::{Action, Deed, Job, NotDone, Prepared, made_folders, new};
 use super::tree::{self, Progress, TreeChange, TreeStores};
-use crate::state::journal::{State, Step, Writing};
+use crate::state::journal::{InlineContents, State, Step, Writing};
 
 /// Most folders that are held open at once; a process may often open no more than 1024 files.
 const MOST_HELD: usize = 64;
@@ -31,7 +31,9 @@ pub(super) struct Performance<'a> {
     pub(super) job: &'a Job<'a>,
     pub(super) deeds: &'a [Deed],
     pub(super) prepared: &'a [Prepared],
-    pub(super) inline: &'a [u8],
+    /// The steps of the intent.
+    pub(super) steps: &'a [Step],
+    pub(super) inline: &'a InlineContents,
     pub(super) syncing: Syncing,
     /// Whether contents were kept beside the journal.
     pub(super) has_kept: bool,
@@ -70,7 +72,7 @@ impl Performance<'_> {
     }
 
     fn all_in_open_folders(&self, writing: &mut Writing<'_>) -> Result<Vec<Vec<String>>, Failed> {
-        let mut staged: Vec<Option<Staged>> = self.deeds.iter().map(|_| None).collect();
+        let mut staged: Vec<Option<Box<Staged>>> = self.deeds.iter().map(|_| None).collect();
         let ready = self.stage_from(0, &mut staged).and_then(|()| self.sync_ready(&staged));
         if let Err(cause) = ready.and_then(|()| writing.sync().map_err(NotDone::Journal)) {
             self.unstage(&staged, 0);
@@ -91,7 +93,7 @@ impl Performance<'_> {
     }
 
     /// Does one deed; when it fails, everything before it is taken back.
-    fn one(&self, index: usize, staged: &mut [Option<Staged>]) -> Result<Vec<String>, Failed> {
+    fn one(&self, index: usize, staged: &mut [Option<Box<Staged>>]) -> Result<Vec<String>, Failed> {
         if staged[index].is_none() && self.has_content(index) {
             let ready = self.stage_from(index, staged).and_then(|()| self.sync_ready(staged));
             if let Err(cause) = ready {
@@ -101,7 +103,7 @@ impl Performance<'_> {
         }
         #[cfg(test)]
         super::fate::point();
-        self.put_in_place(index, staged[index].as_ref()).map_err(|trouble| {
+        self.put_in_place(index, staged[index].as_deref()).map_err(|trouble| {
             // It may lie in folders that are taken back.
             self.unstage(staged, index);
             let standing = self.take_back(index, &trouble);
@@ -122,7 +124,7 @@ impl Performance<'_> {
 
     /// Writes new contents beside their places, from this deed on, but for what comes into folders that are not there
     /// yet.
-    fn stage_from(&self, first: usize, staged: &mut [Option<Staged>]) -> Result<(), NotDone> {
+    fn stage_from(&self, first: usize, staged: &mut [Option<Box<Staged>>]) -> Result<(), NotDone> {
         let coming = made_folders(&self.deeds[first..]);
         for (index, one) in staged.iter_mut().enumerate().skip(first) {
             let place = &self.deeds[index].place;
@@ -137,7 +139,7 @@ impl Performance<'_> {
         Ok(())
     }
 
-    fn stage(&self, index: usize) -> Result<Option<Staged>, Trouble> {
+    fn stage(&self, index: usize) -> Result<Option<Box<Staged>>, Trouble> {
         let spot = self.spot(index);
         let mut staged = match &self.deeds[index].action {
             Action::Put(content, rights) => replace::stage(&spot, new(content, &self.job.journal.objects())?, *rights)?,
@@ -151,16 +153,16 @@ impl Performance<'_> {
         if index >= MOST_HELD {
             staged.let_go();
         }
-        Ok(Some(staged))
+        Ok(Some(Box::new(staged)))
     }
 
     /// Makes everything that lies ready outlive a power cut, and what was kept.
-    fn sync_ready(&self, staged: &[Option<Staged>]) -> Result<(), NotDone> {
+    fn sync_ready(&self, staged: &[Option<Box<Staged>>]) -> Result<(), NotDone> {
         if self.syncing == Syncing::Each {
             return Ok(());
         }
         let places = self.deeds.iter().map(|deed| deed.place.as_path());
-        let ready = places.zip(staged).filter_map(|(place, staged)| Some((place, staged.as_ref()?)));
+        let ready = places.zip(staged).filter_map(|(place, staged)| Some((place, staged.as_deref()?)));
         let synced = sync_contents(self.job.root, ready).map_err(|(place, error)| NotDone::System(place, error))?;
         let objects = self.job.journal.objects();
         if self.has_kept && objects.device().is_none_or(|device| !synced.contains(&device)) {
@@ -188,14 +190,14 @@ impl Performance<'_> {
             return Ok(());
         }
         let mut folders = BTreeSet::new();
-        for step in self.prepared.iter().filter_map(|prepared| prepared.step.as_ref()) {
+        for step in self.steps {
             folders.extend(folders_of(step));
         }
         sync_folders(self.job.root, &folders)
     }
 
     /// Removes new contents that were not put in their places, from this deed on.
-    fn unstage(&self, staged: &[Option<Staged>], from: usize) {
+    fn unstage(&self, staged: &[Option<Box<Staged>>], from: usize) {
         for (index, one) in staged.iter().enumerate().skip(from) {
             if let Some(one) = one {
                 replace::unstage(&self.spot(index), one);
@@ -212,20 +214,24 @@ impl Performance<'_> {
 
     /// Takes back the first so many deeds; returns the steps that stand all the same.
     fn take_back_first(&self, count: usize) -> Vec<usize> {
-        let inline = |at, length| slice(self.inline, at, length);
+        let inline = |at, length| self.inline.read(at, length);
         let images = Images { inline: &inline, objects: self.job.journal.objects(), stores: self.stores() };
         let tried = self.deeds.iter().zip(self.prepared).take(count);
         let steps: Vec<Back<'_>> = tried
             .filter_map(|(deed, prepared)| {
-                Some(Back { step: prepared.step.as_ref()?, brought: deed.brought(), tree: deed.tree() })
+                Some(Back { step: &self.steps[prepared.step?], brought: deed.brought(), tree: deed.tree() })
             })
             .collect();
         take_back(self.job.root, &steps, &images)
     }
 
+    fn step(&self, index: usize) -> Option<&Step> {
+        self.prepared[index].step.map(|step| &self.steps[step])
+    }
+
     fn may_be_in_place(&self, index: usize) -> bool {
-        let Prepared { step, stat } = &self.prepared[index];
-        match step {
+        let stat = &self.prepared[index].stat;
+        match self.step(index) {
             None => false,
             Some(Step::Change { path, after, .. }) => {
                 let is_there = |seen: image::Seen| seen.state.is_same_content(after);
@@ -243,9 +249,9 @@ impl Performance<'_> {
     }
 
     fn spot(&self, index: usize) -> Spot<'_> {
-        let Prepared { step, stat } = &self.prepared[index];
-        let beside = match step {
-            Some(Step::Change { beside: Some(beside), .. }) => beside.as_str(),
+        let stat = &self.prepared[index].stat;
+        let beside = match self.step(index) {
+            Some(Step::Change { beside: Some(beside), .. }) => beside,
             Some(Step::Change { beside: None, .. } | Step::Move { .. } | Step::Tree { .. }) | None => "",
         };
         let deed = &self.deeds[index];
@@ -270,7 +276,7 @@ impl Performance<'_> {
     fn put_entry_in_place(&self, index: usize, staged: Option<&Staged>) -> Result<(), Trouble> {
         let deed = &self.deeds[index];
         let spot = self.spot(index);
-        let before = match (&self.prepared[index].step, &deed.action) {
+        let before = match (self.step(index), &deed.action) {
             (None, _) => return Ok(()),
             (Some(Step::Tree { .. }), _) => return Err(Trouble::Overtaken),
             (Some(Step::Change { before, .. }), _) => before,
@@ -315,9 +321,4 @@ impl Trouble {
             Trouble::System(error) => NotDone::System(place.to_owned(), error),
         }
     }
-}
-
-fn slice(inline: &[u8], at: u32, length: u32) -> io::Result<Vec<u8>> {
-    let (at, length) = (at as usize, length as usize);
-    inline.get(at..at + length).map(<[u8]>::to_vec).ok_or_else(|| io::ErrorKind::InvalidData.into())
 }

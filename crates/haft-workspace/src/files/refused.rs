@@ -40,17 +40,20 @@ pub(crate) fn is_about_the_file(error: &io::Error) -> bool {
 pub(super) fn as_before<'a>(
     root: &Root,
     deeds: impl Iterator<Item = (&'a Deed, &'a Prepared)>,
+    steps: &[Step],
 ) -> Vec<(PathBuf, Stamp)> {
-    deeds.filter_map(|(deed, prepared)| Some((deed.place.clone(), stamp(root, &deed.place, prepared)?))).collect()
+    deeds
+        .filter_map(|(deed, prepared)| Some((deed.place.clone(), stamp(root, &deed.place, (prepared, steps))?)))
+        .collect()
 }
 
-fn stamp(root: &Root, place: &Path, Prepared { step, stat }: &Prepared) -> Option<Stamp> {
+fn stamp(root: &Root, place: &Path, (Prepared { step, stat }, steps): (&Prepared, &[Step])) -> Option<Stamp> {
     let seen = stat.as_ref()?;
     let now = image::glance(root, place).ok()?.stat?;
     if is_untouched(&now, seen) {
         return Some(stamp_of(&now));
     }
-    let Some(Step::Change { before, .. }) = step else { return None };
+    let Step::Change { before, .. } = &steps[(*step)?] else { return None };
     // A stamp from before the look: whoever changes it from then on is noticed.
     let found = image::look(root, place).ok()?;
     let is_back = found.state.is_same_content(before) && found.state.mode() == before.mode();

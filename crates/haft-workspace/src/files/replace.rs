@@ -10,6 +10,7 @@ use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
+use bytes::Bytes;
 use haft_contract::door::FileKind;
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, Stat};
 use rustix::io::Errno;
@@ -21,13 +22,13 @@ use super::open::Root;
 use super::owner;
 use super::structure;
 use crate::eager::Eager;
-use crate::state::journal::Rights;
+use crate::state::journal::{KeptContent, Rights};
 
 /// What to put somewhere.
-pub(super) enum New<'a> {
-    Bytes(&'a [u8]),
-    /// Everything that can be read from this file.
-    File(File),
+pub(super) enum New {
+    Bytes(Bytes),
+    /// What the journal has kept.
+    Kept(KeptContent),
     /// The same with owner, mode and attributes.
     Copy(File),
 }
@@ -152,7 +153,7 @@ impl Staged {
 }
 
 /// Writes new content beside its place.
-pub(super) fn stage(spot: &Spot<'_>, new: New<'_>, rights: Option<Rights>) -> Result<Staged, Trouble> {
+pub(super) fn stage(spot: &Spot<'_>, new: New, rights: Option<Rights>) -> Result<Staged, Trouble> {
     let (folder, _) = spot.root.open_parent(spot.place)?;
     let beside = write_beside(spot, &folder, new, rights)?;
     staged(folder, beside, Moved::No)
@@ -217,7 +218,7 @@ pub(super) fn statted(folder: &OwnedFd, name: &str) -> Result<Stat, Errno> {
     rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)
 }
 
-fn write_beside(spot: &Spot<'_>, folder: &OwnedFd, new: New<'_>, rights: Option<Rights>) -> Result<Beside, Trouble> {
+fn write_beside(spot: &Spot<'_>, folder: &OwnedFd, new: New, rights: Option<Rights>) -> Result<Beside, Trouble> {
     let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     // Nobody shall read beside what they may not read in place, so it gets its mode when it is whole.
     let has_mode = spot.seen.is_some() || rights.is_some() || matches!(new, New::Copy(_));
@@ -269,12 +270,12 @@ fn place_in_folder(spot: &Spot<'_>, staged: &Staged) -> Result<OwnedFd, Trouble>
 }
 
 /// Writes the new file beside the old one; returns what could not be kept, and the file.
-fn fill(spot: &Spot<'_>, mut file: File, new: New<'_>, rights: Option<Rights>) -> Result<Beside, Trouble> {
+fn fill(spot: &Spot<'_>, mut file: File, new: New, rights: Option<Rights>) -> Result<Beside, Trouble> {
     let mut notes = Vec::new();
     let mut is_like_old = spot.seen.is_some_and(|seen| kind_of(seen) == FileKind::File);
     match new {
-        New::Bytes(bytes) => Eager::new(&file).write_all(bytes)?,
-        New::File(mut source) => drop(io::copy(&mut source, &mut file)?),
+        New::Bytes(bytes) => Eager::new(&file).write_all(&bytes)?,
+        New::Kept(mut content) => content.copy_to(&mut file)?,
         New::Copy(mut source) => {
             io::copy(&mut source, &mut file)?;
             notes = copy_metadata(&source, &rustix::fs::fstat(&source)?, &file)?;
@@ -458,7 +459,7 @@ mod tests {
                 travel: Travel::Nothing,
                 syncing: Syncing::Each,
             };
-            let mut staged = stage(&spot, New::Bytes(b"ours"), None).expect("it can be written");
+            let mut staged = stage(&spot, New::Bytes(Bytes::from_static(b"ours")), None).expect("it can be written");
             if let_go {
                 staged.let_go();
             }
@@ -468,7 +469,7 @@ mod tests {
             let left = std::fs::read_to_string(folder.path().join(spot.beside));
             assert_eq!(left.expect("it is there"), "theirs");
             std::fs::remove_file(folder.path().join(spot.beside)).expect("it is there");
-            unstage(&spot, &stage(&spot, New::Bytes(b"ours"), None).expect("it can be written"));
+            unstage(&spot, &stage(&spot, New::Bytes(Bytes::from_static(b"ours")), None).expect("it can be written"));
             assert!(!folder.path().join(spot.beside).exists());
         }
     }

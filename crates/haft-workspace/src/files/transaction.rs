@@ -8,18 +8,19 @@
 
 use std::cell::Cell;
 use std::collections::HashSet;
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
+use haft_contract::door::OldChanges;
 use haft_contract::stamp::Basis;
 use rustix::fs::Stat;
 use rustix::io::Errno;
 
 use super::bring::{Brought, Ready};
+use super::compare::Coming;
 use super::facts::stamp_of;
+use super::fingerprint::Fingerprint;
 use super::image::{self, Keep, Large, Seen};
 use super::open::Root;
 use super::owner::NOT_AS_ANOTHER;
@@ -32,7 +33,8 @@ use super::shut::{Shut, ShutFolders};
 use super::tree::{TreeChange, TreeStores};
 use crate::history::git::is_in_object_store;
 use crate::state::journal::{
-    By, ContentHash, Durable, Intent, Journal, Kept, Objects, PathText, Rights, State, Step, TakesBack, is_not_kept,
+    By, ContentHash, Durable, Intent, Journal, Kept, KeptContent, Objects, PathText, RecordedContent, Rights, State,
+    Step, TakesBack, is_not_kept, now_ms,
 };
 
 #[cfg(test)]
@@ -63,14 +65,16 @@ pub(crate) enum Action {
     /// Give the file or folder this mode.
     SetMode(u32),
     /// Exchange entries of an ignored tree with its store.
-    Tree(TreeChange),
+    Tree(Box<TreeChange>),
 }
 
 /// New content.
 #[derive(Clone, Debug)]
 pub(crate) enum Content {
     Bytes(Bytes),
-    /// A content that the journal keeps.
+    /// A small content in a record of the journal, which is read when it is needed.
+    Recorded(Box<RecordedContent>),
+    /// A content that the journal keeps beside its records.
     Object(ContentHash, u64),
 }
 
@@ -80,7 +84,7 @@ pub(crate) enum Expected {
     /// What a plan found there.
     Basis(Basis),
     /// The same content as this.
-    Same(State),
+    Same(Fingerprint),
     /// Whatever is there.
     Anything,
 }
@@ -95,6 +99,8 @@ pub(crate) struct Job<'a> {
     pub(crate) takes_back: Option<TakesBack>,
     pub(crate) shut: Shut,
     pub(crate) stopped: &'a dyn Fn() -> bool,
+    /// What may become of old change sets when the journal is full.
+    pub(crate) old_changes: OldChanges,
     /// Says whether a path may plant a git repository in a folder: somebody agreed, or it is harmless.
     pub(crate) plants: &'a dyn Fn(&Path, &Path) -> bool,
 }
@@ -111,7 +117,7 @@ pub(crate) struct Done {
 impl Done {
     /// Says which change sets were dropped.
     pub(crate) fn loss(&self) -> Option<String> {
-        self.dropped.map(|up_to| format!("Change sets up to {up_to} can no longer be undone: the journal is full."))
+        self.dropped.map(|up_to| format!("Change sets up to {up_to} can no longer be undone: the journal was full."))
     }
 }
 
@@ -158,7 +164,7 @@ pub(crate) fn commit(job: &Job<'_>, deeds: &[Deed]) -> Result<Done, NotDone> {
 pub(crate) fn attempt(job: &Job<'_>, deeds: &[Deed]) -> Result<Done, Refused> {
     let mut writing = job.journal.lock(job.stopped).map_err(|error| job.not_journalled(error))?;
     recover::recover(job.root, &mut writing).map_err(NotDone::Journal)?;
-    let mut inline = Vec::new();
+    let mut inline = writing.inline_contents();
     let syncing = syncing(deeds);
     let mut keep = Keep::new(&mut inline, writing.objects(), job.stopped);
     keep.durable = if syncing == Syncing::Together { Durable::Later } else { Durable::Yes };
@@ -166,27 +172,23 @@ pub(crate) fn attempt(job: &Job<'_>, deeds: &[Deed]) -> Result<Done, Refused> {
         Shut::Opens => ShutFolders::of(job.root, deeds),
         Shut::Stays => ShutFolders::default(),
     };
-    let prepared = prepare_all(job, deeds, &shut, &mut keep)?;
+    let (prepared, steps) = prepare_all(job, deeds, &shut, &mut keep)?;
     refuse_planted(job, deeds)?;
     let has_kept = keep.has_kept;
-    if has_kept {
-        writing.note_kept();
-    }
     let (set, part) = match job.set {
         Some(set) => (set, writing.parts_of(set).map_err(NotDone::Journal)?),
         None => (writing.next_set(), 0),
     };
-    let steps = prepared.iter().filter_map(|prepared| prepared.step.clone()).collect();
     let (by, takes_back, opened) = (job.by.clone(), job.takes_back.clone(), shut.recorded());
-    let intent = Intent { set, part, at: now(), by, takes_back, opened, steps };
+    let intent = Intent { set, part, at: now_ms(), by, takes_back, opened, steps };
     if (job.stopped)() {
         return Err(NotDone::Stopped.into());
     }
     writing.intend(&intent, &inline).map_err(NotDone::Journal)?;
 
     let moves = Cell::new(Moved::No);
-    let (prepared, inline, shut) = (&prepared[..], &inline[..], &shut);
-    let performance = Performance { job, deeds, prepared, inline, syncing, has_kept, moves, shut };
+    let (prepared, steps, inline, shut) = (&prepared[..], &intent.steps[..], &inline, &shut);
+    let performance = Performance { job, deeds, prepared, steps, inline, syncing, has_kept, moves, shut };
     let performed = performance.all(&mut writing);
     let outcome = match &performed {
         Ok(_) => intent.happened(),
@@ -197,10 +199,10 @@ pub(crate) fn attempt(job: &Job<'_>, deeds: &[Deed]) -> Result<Done, Refused> {
     let notes = performed.map_err(|failed| Refused {
         cause: failed.told(&intent),
         others: Vec::new(),
-        as_before: as_before(job.root, deeds.iter().zip(prepared)),
+        as_before: as_before(job.root, deeds.iter().zip(prepared), steps),
     })?;
     // What could not be dropped now is dropped by the next one.
-    let dropped = writing.make_room().unwrap_or_default();
+    let dropped = writing.make_room(job.old_changes).unwrap_or_default();
     Ok(Done { set, notes, dropped })
 }
 
@@ -263,15 +265,10 @@ impl Job<'_> {
     }
 }
 
-fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-}
-
 /// A deed with what was seen at its place.
 pub(super) struct Prepared {
-    /// The step that does it; nothing when nothing is left to do.
-    pub(super) step: Option<Step>,
+    /// The step that does it, by its place in the intent; nothing when nothing is left to do.
+    pub(super) step: Option<usize>,
     pub(super) stat: Option<Stat>,
 }
 
@@ -281,14 +278,19 @@ fn prepare_all(
     deeds: &[Deed],
     shut: &ShutFolders,
     keep: &mut Keep<'_>,
-) -> Result<Vec<Prepared>, Refused> {
+) -> Result<(Vec<Prepared>, Vec<Step>), Refused> {
     let made = made_folders(deeds);
     let (mut prepared, mut refused) = (Vec::with_capacity(deeds.len()), Vec::new());
-    let mut cause = None;
+    let mut steps = Vec::with_capacity(deeds.len());
+    let (mut known, mut cause) = (Vec::with_capacity(deeds.len()), None);
     for deed in deeds {
         let allowed = shut.refuse(deed).map_err(|error| NotDone::System(deed.place.clone(), error));
         match allowed.and_then(|()| prepare(job, deed, &made, keep)) {
-            Ok(one) => prepared.push((deed, one)),
+            Ok((step, stat)) => {
+                known.push(deed);
+                prepared.push(Prepared { step: step.is_some().then_some(steps.len()), stat });
+                steps.extend(step);
+            }
             Err(NotDone::System(place, error)) if is_about_the_file(&error) => refused.push((place, error)),
             Err(other) => {
                 cause = Some(other);
@@ -301,16 +303,22 @@ fn prepare_all(
         cause = Some(NotDone::System(place, error));
     }
     match cause {
-        None => Ok(prepared.into_iter().map(|(_, one)| one).collect()),
+        None => Ok((prepared, steps)),
         Some(cause) => {
             // To read what its owner may not read, its mode is another one for a moment.
-            let as_before = as_before(job.root, prepared.iter().map(|(deed, one)| (*deed, one)));
+            let as_before = as_before(job.root, known.into_iter().zip(&prepared), &steps);
             Err(Refused { cause, others: refused, as_before })
         }
     }
 }
 
-fn prepare(job: &Job<'_>, deed: &Deed, made: &HashSet<&Path>, keep: &mut Keep<'_>) -> Result<Prepared, NotDone> {
+/// Returns the step that does a deed, where something is left to do, and what was seen at its place.
+fn prepare(
+    job: &Job<'_>,
+    deed: &Deed,
+    made: &HashSet<&Path>,
+    keep: &mut Keep<'_>,
+) -> Result<(Option<Step>, Option<Stat>), NotDone> {
     let system = |error: io::Error| match error.kind() {
         io::ErrorKind::Interrupted if (job.stopped)() => NotDone::Stopped,
         _ if is_not_kept(&error) => NotDone::Journal(error),
@@ -319,7 +327,7 @@ fn prepare(job: &Job<'_>, deed: &Deed, made: &HashSet<&Path>, keep: &mut Keep<'_
     let path = PathText::from(deed.place.as_path());
     if let Action::Tree(change) = &deed.action {
         let step = Step::Tree { path, tree: change.record.clone() };
-        return Ok(Prepared { step: Some(step), stat: None });
+        return Ok((Some(step), None));
     }
     let ready = match &deed.action {
         Action::Bring(brought) => Some(brought.ready().map_err(system)?),
@@ -340,20 +348,20 @@ fn prepare(job: &Job<'_>, deed: &Deed, made: &HashSet<&Path>, keep: &mut Keep<'_
     }
     if let Action::Rename(to) = &deed.action {
         let step = Step::Move { from: path, to: PathText::from(to.as_path()) };
-        return Ok(Prepared { step: Some(step), stat: seen.stat });
+        return Ok((Some(step), seen.stat));
     }
     let Some(after) = after(deed, &seen, ready, keep).map_err(system)? else {
-        return Ok(Prepared { step: None, stat: seen.stat });
+        return Ok((None, seen.stat));
     };
     let beside = Some(keep.name_beside());
     let step = Step::Change { path, before: seen.state, after, beside };
-    Ok(Prepared { step: Some(step), stat: seen.stat })
+    Ok((Some(step), seen.stat))
 }
 
 /// Returns what will be at the place of a deed; nothing when nothing is left to do.
 fn after(deed: &Deed, seen: &Seen, ready: Option<Ready>, keep: &mut Keep<'_>) -> io::Result<Option<State>> {
     let (is_folder, is_link) = (matches!(seen.state, State::Folder { .. }), matches!(seen.state, State::Link { .. }));
-    let knows = matches!(deed.expected, Expected::Same(State::Folder { .. } | State::Link { .. }));
+    let knows = matches!(deed.expected, Expected::Same(Fingerprint::Folder | Fingerprint::Link(_)));
     Ok(Some(match (&deed.action, ready) {
         // Another kind of thing is replaced only by who knows that it is there.
         (Action::Put(..), _) if is_folder && !knows => return Err(io::ErrorKind::IsADirectory.into()),
@@ -363,28 +371,34 @@ fn after(deed: &Deed, seen: &Seen, ready: Option<Ready>, keep: &mut Keep<'_>) ->
             let Rights { mode, owner } = rights.or(like_old).unwrap_or(Rights { mode: 0o644, owner: None });
             let (size, hash, content) = match content {
                 Content::Bytes(bytes) => {
-                    let kept = image::after(seen, bytes, keep);
-                    (bytes.len() as u64, ContentHash::of(bytes), kept)
+                    let hash = ContentHash::of(bytes);
+                    (bytes.len() as u64, hash, image::after(seen, hash, Coming::Bytes(bytes), keep))
+                }
+                Content::Recorded(recorded) => {
+                    let bytes = recorded.read()?;
+                    let kept = image::after(seen, recorded.hash, Coming::Bytes(&bytes), keep);
+                    (bytes.len() as u64, recorded.hash, kept)
                 }
                 Content::Object(hash, size) => (*size, *hash, Kept::Object { hash: *hash }),
             };
             State::File { mode, size, hash, content, owner }
         }
-        (Action::Bring(brought), Some(Ready { state, bytes })) => match (state, bytes) {
+        (Action::Bring(brought), Some(Ready { state, content })) => match (state, content) {
             // Undo leaves objects of git alone, and a redo may need them after the user's own `git gc` removed them.
-            (State::File { mode, size, hash, owner, .. }, bytes)
+            (State::File { mode, size, hash, owner, .. }, content)
                 if seen.state == State::Absent && is_in_object_store(&deed.place) =>
             {
                 State::File {
                     mode,
                     size,
                     hash,
-                    content: image::object_of_git(brought, size, bytes.as_deref(), keep),
+                    content: image::object_of_git(brought, size, content.coming(), keep),
                     owner,
                 }
             }
-            (State::File { mode, size, hash, owner, .. }, Some(bytes)) => {
-                State::File { mode, size, hash, content: image::after(seen, &bytes, keep), owner }
+            (State::File { mode, size, hash, owner, .. }, content) => {
+                let content = content.coming().map_or(Kept::No, |coming| image::after(seen, hash, coming, keep));
+                State::File { mode, size, hash, content, owner }
             }
             (state, _) => state,
         },
@@ -415,9 +429,12 @@ fn looked(job: &Job<'_>, deed: &Deed, ready: Option<&Ready>, keep: &mut Keep<'_>
         (Action::Rename(_), Expected::Same(_) | Expected::Basis(Basis::Read(_))) | (Action::SetMode(_), _) => {
             image::look(job.root, &deed.place)
         }
-        (Action::Put(Content::Bytes(new), _), _) => image::keep(job.root, &deed.place, Some(new), keep),
+        (Action::Put(Content::Bytes(new), _), _) => image::keep(job.root, &deed.place, Some(Coming::Bytes(new)), keep),
+        (Action::Put(Content::Recorded(recorded), _), _) => {
+            image::keep(job.root, &deed.place, Some(Coming::Bytes(&recorded.read()?)), keep)
+        }
         (Action::Bring(_), _) => {
-            let coming = ready.and_then(|ready| ready.bytes.as_deref());
+            let coming = ready.and_then(|ready| ready.content.coming());
             image::keep(job.root, &deed.place, coming, keep)
         }
         _ => image::keep(job.root, &deed.place, None, keep),
@@ -427,7 +444,7 @@ fn looked(job: &Job<'_>, deed: &Deed, ready: Option<&Ready>, keep: &mut Keep<'_>
 fn is_expected(expected: &Expected, before: &State, stat: Option<&Stat>) -> bool {
     match expected {
         Expected::Anything => true,
-        Expected::Same(state) => state.is_same_content(before),
+        Expected::Same(same) => *same == Fingerprint::from(before),
         Expected::Basis(Basis::Nothing) => *before == State::Absent,
         Expected::Basis(Basis::Stamped(stamp)) => stat.is_some_and(|stat| stamp_of(stat) == *stamp),
         Expected::Basis(Basis::Read(version)) => {
@@ -438,23 +455,23 @@ fn is_expected(expected: &Expected, before: &State, stat: Option<&Stat>) -> bool
 }
 
 /// Opens new content.
-pub(super) fn new<'c>(content: &'c Content, objects: &Objects) -> io::Result<New<'c>> {
+pub(super) fn new(content: &Content, objects: &Objects) -> io::Result<New> {
     Ok(match content {
-        Content::Bytes(bytes) => New::Bytes(bytes),
-        Content::Object(hash, _) => New::File(sound(objects.open(*hash)?, *hash)?),
+        Content::Bytes(bytes) => New::Bytes(bytes.clone()),
+        Content::Recorded(recorded) => New::Bytes(recorded.read()?.into()),
+        Content::Object(hash, _) => New::Kept(sound(objects.open(*hash)?, *hash)?),
     })
 }
 
 /// Makes sure that a kept content is still what it was.
-fn sound(file: File, hash: ContentHash) -> io::Result<File> {
-    use std::io::Seek;
+fn sound(mut content: KeptContent, hash: ContentHash) -> io::Result<KeptContent> {
     let mut hasher = blake3::Hasher::new();
-    hasher.update_reader(&file)?;
+    hasher.update_reader(&mut content)?;
     if *hasher.finalize().as_bytes() != hash.0 {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "its kept content is damaged"));
     }
-    (&file).rewind()?;
-    Ok(file)
+    content.rewind()?;
+    Ok(content)
 }
 
 /// Returns the deeds that make the folders which are missing above a place.

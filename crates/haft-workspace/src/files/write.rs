@@ -110,7 +110,8 @@ impl Write {
             agreed.iter().any(|agreed| agreed.covers(&planted))
         };
         let (by, shut, stopped, plants) = (By::from(errand), Shut::Stays, &is_stopped, &plants);
-        let job = Job { root, journal, by, set, takes_back: None, shut, stopped, plants };
+        let old_changes = errand.old_changes;
+        let job = Job { root, journal, by, set, takes_back: None, shut, stopped, old_changes, plants };
         let done = transaction::commit(&job, &self.deeds).map_err(|not_done| {
             if let NotDone::Standing(standing) = &not_done {
                 self.note_standing(standing, receipts);

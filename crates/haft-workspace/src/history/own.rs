@@ -12,7 +12,9 @@ use haft_contract::effect::{Change, Effect};
 use haft_contract::encoding::decode;
 use haft_contract::error::{Next, ToolError};
 use haft_contract::guarded::{self, refused_from_commands};
-use haft_contract::history::{History as SessionHistory, PastChange, Reversal, Reversed, ReversedFile, SessionRun};
+use haft_contract::history::{
+    Eviction, History as SessionHistory, PastChange, Reversal, Reversed, ReversedFile, SessionRun,
+};
 use haft_contract::kinds::ErrorKind;
 use haft_contract::path::{Extent, Place, Target};
 use haft_contract::plan::FileDiff;
@@ -30,6 +32,10 @@ const MOST_SHOWN: usize = 20;
 const MOST_LINES: usize = 40;
 
 impl SessionHistory for History {
+    fn eviction(&self) -> Option<Eviction> {
+        self.journal.eviction()
+    }
+
     fn of_session(&self, session: &SessionRun) -> Result<Vec<PastChange>, ToolError> {
         let sets = Sets::of(self.journal.read().map_err(|error| told(&HistoryError::from(error), &[]))?);
         let by = by(session);

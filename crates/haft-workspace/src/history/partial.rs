@@ -18,6 +18,7 @@ use super::contents::Contents;
 use super::git::Repositories;
 use super::take_back::{Plan, concerned, looked, made_of};
 use super::{Became, Conflict, HistoryError, Side};
+use crate::files::fingerprint::Fingerprint;
 use crate::files::order::in_order;
 use crate::files::transaction::{Action, Content, Deed, Expected};
 use crate::state::journal::{State, Step};
@@ -49,7 +50,7 @@ pub(super) fn hunks(contents: &Contents<'_>, number: u64, wanted: &[(Target, usi
         match merged {
             Some(Ok(bytes)) => {
                 let is_changed = now.as_ref() != Some(&bytes);
-                let expected = Expected::Same(looked(contents, &path)?);
+                let expected = Expected::Same(Fingerprint::from(&looked(contents, &path)?));
                 if is_changed {
                     let action = Action::Put(Content::Bytes(bytes.into()), None);
                     plan.deeds.push(Deed { place: path.clone(), action, expected });
@@ -134,7 +135,7 @@ pub(super) fn beside(contents: &Contents<'_>, numbers: &[u64], only: Option<&Pat
             return Err(HistoryError::BesideExists(place.display().to_string()));
         }
         let action = made_of(contents, &place, before, inline)?;
-        plan.deeds.push(Deed { place: place.clone(), action, expected: Expected::Same(State::Absent) });
+        plan.deeds.push(Deed { place: place.clone(), action, expected: Expected::Same(Fingerprint::Absent) });
         plan.files.push((place, Became::Returned));
     }
     if plan.files.is_empty() {

@@ -278,22 +278,20 @@ impl Sets {
         self.changes().filter(is_later).filter(holds_there).collect()
     }
 
-    /// Returns whether a change set that is later than the oldest of these, and holds, changed a repository: one of its
-    /// names, or a folder above it as a whole.
-    pub(super) fn changed_later(&self, repository: &Path, numbers: &[u64]) -> bool {
+    /// Returns what change sets changed that are later than the oldest of these, and hold.
+    pub(super) fn later_than(&self, numbers: &[u64]) -> LaterChanges {
         let oldest = numbers.iter().min().copied().unwrap_or_default();
         let is_other = |number: &u64| *number > oldest && !numbers.contains(number);
-        let is_whole = |step: &Step| match step {
-            Step::Change { .. } => false,
-            Step::Move { .. } | Step::Tree { .. } => {
-                paths_of_step(step).iter().any(|path| repository.starts_with(path))
+        let mut later = LaterChanges::default();
+        for (number, set) in self.sets.iter().filter(|(number, _)| is_other(number)) {
+            later.paths.extend(set.paths.keys().filter(|path| !set.is_undone(path)).cloned());
+            for step in self.intents_of(*number).flat_map(|(intent, _)| &intent.steps) {
+                if let Step::Move { .. } | Step::Tree { .. } = step {
+                    later.moved.extend(paths_of_step(step));
+                }
             }
-        };
-        self.sets.iter().filter(|(number, _)| is_other(number)).any(|(number, set)| {
-            let is_changed = |path: &&PathBuf| concerns(repository, path) && !set.is_undone(path);
-            set.paths.keys().any(|path| is_changed(&path))
-                || self.intents_of(*number).any(|(intent, _)| intent.steps.iter().any(is_whole))
-        })
+        }
+        later
     }
 
     /// Returns the numbers that were asked for, newest first.
@@ -449,6 +447,22 @@ impl Sets {
             files: files.collect(),
             undone: self.undone(number),
         })
+    }
+}
+
+/// What later change sets changed.
+#[derive(Default)]
+pub(super) struct LaterChanges {
+    paths: Vec<PathBuf>,
+    /// What was moved as a whole.
+    moved: Vec<PathBuf>,
+}
+
+impl LaterChanges {
+    /// Returns whether they changed a repository: one of its names, or a folder above it as a whole.
+    pub(super) fn concern(&self, repository: &Path) -> bool {
+        self.paths.iter().any(|path| concerns(repository, path))
+            || self.moved.iter().any(|path| repository.starts_with(path))
     }
 }
 

@@ -49,7 +49,7 @@ impl Since {
             if ContentHash(*hasher.finalize().as_bytes()) != *hash {
                 return Err(not_kept());
             }
-            return io::copy(&mut self.journal.objects().open(*hash)?, to).map(drop);
+            return self.journal.objects().open(*hash)?.copy_to(to);
         }
         let contents = Contents::new(&self.sets, &self.root, &self.journal);
         to.write_all(&contents.bytes(before, &State::Absent, inline).ok_or_else(not_kept)?)

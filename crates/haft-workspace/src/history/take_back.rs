@@ -18,6 +18,7 @@ use super::contents::{Contents, is_too_large};
 use super::git::Role;
 use super::git::survey::{StepAt, Survey, Treatment};
 use super::{Became, Conflict, HistoryError, git_index};
+use crate::files::fingerprint::Fingerprint;
 use crate::files::image;
 use crate::files::order::{WORKABLE, in_order, is_workable};
 use crate::files::transaction::{Action, Content, Deed, Expected, missing_folders};
@@ -51,7 +52,7 @@ pub(super) fn plan(contents: &Contents<'_>, numbers: &[u64], only: Option<&Path>
     let steps = concerned(contents, numbers, only);
     disentangled(&steps)?;
     let survey = Survey::of(contents, &steps);
-    let places: HashSet<PathBuf> = steps.iter().flat_map(|(_, step, _)| step.paths().map(PathText::path)).collect();
+    let places: HashSet<&Path> = steps.iter().flat_map(|(_, step, _)| step.paths().map(PathText::as_path)).collect();
     for (number, step, inline) in steps {
         match step {
             Step::Move { from, to } => plan.rename(contents, number, (&to.path(), &from.path()))?,
@@ -153,7 +154,7 @@ pub(super) fn looked(contents: &Contents<'_>, path: &Path) -> Result<State, Hist
 }
 
 /// Looks at a path; where a link stands in the way that changes too, nothing is there.
-fn looked_beneath(contents: &Contents<'_>, path: &Path, places: &HashSet<PathBuf>) -> Result<State, HistoryError> {
+fn looked_beneath(contents: &Contents<'_>, path: &Path, places: &HashSet<&Path>) -> Result<State, HistoryError> {
     let is_link = |place: &&Path| matches!(looked(contents, place), Ok(State::Link { .. }));
     match looked(contents, path) {
         Err(_) if path.ancestors().skip(1).filter(|above| places.contains(*above)).any(|above| is_link(&above)) => {
@@ -190,7 +191,7 @@ impl Change<'_> {
                 ));
             }
             if let (Wanted::State(state, _), Some(mode)) = (&mut way.wanted, way.mode) {
-                *state = state.with_mode(mode).unwrap_or(State::Absent);
+                **state = state.with_mode(mode).unwrap_or(State::Absent);
             }
         }
         true
@@ -200,7 +201,7 @@ impl Change<'_> {
     fn back_from(&self, contents: &Contents<'_>, way: &Way) -> Result<Wanted, Box<Conflict>> {
         let is = |state: &State| way.underway().is_some_and(|underway| underway.is_same_content(state));
         if is(self.after) {
-            return Ok(Wanted::State(with_mode(self.before, self.after, way), self.inline));
+            return Ok(Wanted::State(Box::new(with_mode(self.before, self.after, way)), self.inline));
         }
         if is(self.before) {
             return Ok(match &way.wanted {
@@ -210,7 +211,7 @@ impl Change<'_> {
             });
         }
         if self.is_only_refreshed(contents, way) {
-            return Ok(Wanted::State(with_mode(self.before, self.after, way), self.inline));
+            return Ok(Wanted::State(Box::new(with_mode(self.before, self.after, way)), self.inline));
         }
         self.merged(contents, way)
     }
@@ -292,7 +293,7 @@ impl Plan {
         if vanishes {
             self.vanishing_trees.push(path.clone());
         }
-        let (place, action) = (path.clone(), Action::Tree(TreeChange::back(tree)));
+        let (place, action) = (path.clone(), Action::Tree(Box::new(TreeChange::back(tree))));
         self.deeds.push(Deed { place, action, expected: Expected::Anything });
         self.files.push((path, became));
     }
@@ -334,7 +335,9 @@ impl Plan {
     }
 
     fn add(&mut self, contents: &Contents<'_>, path: PathBuf, way: Way) -> Result<(), HistoryError> {
-        let (action, became) = match (way.wanted, &way.now) {
+        let is_gone = matches!(&way.wanted, Wanted::State(state, _) if **state == State::Absent);
+        let wanted = if is_gone { Wanted::Gone } else { way.wanted };
+        let (action, became) = match (wanted, &way.now) {
             (Wanted::AsIs, now) => match way.mode.filter(|_| way.mode != now.mode()) {
                 Some(mode) => (Some(Action::SetMode(mode)), Became::Restored),
                 None => (None, Became::Unchanged),
@@ -347,12 +350,12 @@ impl Plan {
                 let became = if *now == State::Absent { Became::Returned } else { Became::Restored };
                 (Some(Action::Put(Content::Bytes(bytes.into()), None)), became)
             }
-            (Wanted::Gone | Wanted::State(State::Absent, _), State::Folder { .. }) => {
+            (Wanted::Gone, State::Folder { .. }) => {
                 self.folders.push((path, way.now));
                 return Ok(());
             }
-            (Wanted::Gone | Wanted::State(State::Absent, _), State::Absent) => (None, Became::Unchanged),
-            (Wanted::Gone | Wanted::State(State::Absent, _), _) => (Some(Action::Remove), Became::Removed),
+            (Wanted::Gone, State::Absent) => (None, Became::Unchanged),
+            (Wanted::Gone, _) => (Some(Action::Remove), Became::Removed),
             (Wanted::State(state, _), now) if state.is_same_content(now) => {
                 match state.mode().filter(|_| state.mode() != now.mode()) {
                     Some(mode) => (Some(Action::SetMode(mode)), Became::Restored),
@@ -368,7 +371,11 @@ impl Plan {
             }
         };
         if let Some(action) = action {
-            self.deeds.push(Deed { place: path.clone(), action, expected: Expected::Same(way.now) });
+            self.deeds.push(Deed {
+                place: path.clone(),
+                action,
+                expected: Expected::Same(Fingerprint::from(&way.now)),
+            });
         }
         self.files.push((path, became));
         Ok(())
@@ -412,10 +419,11 @@ impl Plan {
             let is_empty = contents.holds_only(&folder, &going);
             if is_empty {
                 if let Some(mode) = now.mode().filter(|mode| !is_workable(*mode)) {
-                    let (action, expected) = (Action::SetMode(mode | WORKABLE), Expected::Same(now.clone()));
+                    let (action, expected) =
+                        (Action::SetMode(mode | WORKABLE), Expected::Same(Fingerprint::from(&now)));
                     self.deeds.push(Deed { place: folder.clone(), action, expected });
                 }
-                let expected = Expected::Same(now);
+                let expected = Expected::Same(Fingerprint::from(&now));
                 going.insert(folder.clone());
                 self.deeds.push(Deed { place: folder.clone(), action: Action::Remove, expected });
             }
@@ -451,7 +459,14 @@ pub(super) fn made_of(
         State::File { content: Kept::Object { hash }, size, .. } => {
             Action::Put(Content::Object(*hash, *size), state.rights())
         }
-        State::File { .. } => {
+        State::File { content, hash, .. } => {
+            // It is read when it is needed: all contents of a change set together may be large.
+            if let Kept::Inline { at, length } = content
+                && let Some(recorded) = contents.sets.reading.recorded(inline, (*at, *length), *hash)
+                && recorded.read().is_ok()
+            {
+                return Ok(Action::Put(Content::Recorded(Box::new(recorded)), state.rights()));
+            }
             let damaged = || HistoryError::System {
                 path: path.display().to_string(),
                 error: io::Error::new(io::ErrorKind::InvalidData, "its kept content is damaged"),

@@ -65,6 +65,7 @@ impl Ground {
             run: self.run.into(),
             turn: self.turn,
             purpose: haft_contract::door::Purpose::default(),
+            old_changes: haft_contract::door::OldChanges::Stay,
         };
         Permit::issue(&PermitIssuer::of_the_runtime(), errand, effects.into(), CancellationToken::new())
     }

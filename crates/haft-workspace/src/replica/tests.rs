@@ -59,6 +59,7 @@ impl Ground {
             run: session.into(),
             turn: 1,
             purpose: haft_contract::door::Purpose::default(),
+            old_changes: haft_contract::door::OldChanges::Stay,
         };
         let permit = Permit::issue(&PermitIssuer::of_the_runtime(), errand, effects.into(), CancellationToken::new());
         let target = Target::Inside(Place::new(name, Extent::Entry));

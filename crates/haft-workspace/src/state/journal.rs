@@ -7,40 +7,51 @@
 //!
 //! Not here: changing files (`files::transaction`), taking changes back (`history`).
 
+mod delta;
 pub(super) mod frame;
+mod inline;
 mod objects;
 mod parts;
+mod reading;
 mod record;
 mod room;
 mod secret_places;
+mod size;
 
-pub(crate) use objects::{Durable, Objects, is_not_kept};
+pub(crate) use delta::{Changed, KeptContent, Piece};
+pub(crate) use inline::InlineContents;
+pub(crate) use objects::{Durable, Objects, is_not_kept, not_kept};
 pub(crate) use parts::Mark;
+pub(crate) use reading::{Inline, Reading, RecordedContent};
 pub(crate) use record::{
     By, ContentHash, How, Intent, Kept, Outcome, Owner, PathText, Record, Rights, State, Step, StoreBase, StoreName,
     TakesBack, TreeRecord,
 };
 
-use std::collections::{HashMap, HashSet};
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::ops::Range;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use haft_contract::door::OldChanges;
 use haft_contract::guarded::secret_kind;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
+use serde::Serialize;
 
 use super::private;
 use super::registry::Claim;
 use crate::files::tree::TreeStores;
-use frame::Head;
+use frame::{Frame, Head, Part};
 
 /// Contents up to this size are kept in the journal itself.
 pub(crate) const INLINE: u64 = 64 * 1024;
 /// Room for the journal and the contents of one workspace.
-const ROOM: u64 = 1024 * 1024 * 1024;
+const ROOM: u64 = 2 * 1024 * 1024 * 1024;
+/// Change sets that are older may go when room is needed.
+const AGE: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 
 /// Room for before-images of ignored trees of one workspace.
 const ROOM_FOR_TREES: u64 = 4 * 1024 * 1024 * 1024;
@@ -48,8 +59,10 @@ const ROOM_FOR_TREES: u64 = 4 * 1024 * 1024 * 1024;
 /// How much a journal may hold, and how long one waits for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JournalLimits {
-    /// Room in bytes for the journal and its contents; what does not fit is dropped, oldest first.
+    /// Room in bytes for the journal and its contents. What does not fit is dropped, oldest first, once somebody agreed.
     pub room: u64,
+    /// Change sets that are older are dropped without a question when room is needed.
+    pub age: Duration,
     /// Room in bytes for before-images of ignored trees, which go before anything else.
     pub trees: u64,
     /// How long to wait for another process that is changing something.
@@ -58,7 +71,7 @@ pub struct JournalLimits {
 
 impl Default for JournalLimits {
     fn default() -> Self {
-        Self { room: ROOM, trees: ROOM_FOR_TREES, patience: Duration::from_secs(20) }
+        Self { room: ROOM, age: AGE, trees: ROOM_FOR_TREES, patience: Duration::from_secs(20) }
     }
 }
 
@@ -123,7 +136,7 @@ impl Journal {
         }
         let reading = read(file)?;
         // What was read is never changed: the file only grows, or another one takes its place.
-        if let Some(file) = &reading.file {
+        if let Some(file) = reading.file.as_deref() {
             flock(file, FlockOperation::Unlock)?;
         }
         Ok(reading)
@@ -136,8 +149,8 @@ impl Journal {
         if flock(&file, FlockOperation::NonBlockingLockShared).is_err() {
             return false;
         }
-        let last = file.metadata().and_then(|facts| frame::last(&file, facts.len()));
-        matches!(last, Ok(Some((_, body))) if matches!(parsed(&body), Some((Record::Intent(_), _))))
+        let last = file.metadata().and_then(|facts| frame::last_part(&file, facts.len(), Part::Beginning));
+        matches!(last, Ok(Some((frame, body))) if matches!(parsed(&file, &frame, &body), Some((Record::Intent(_), _))))
     }
 
     /// Returns how far back undo reaches; nothing where there is nothing to undo. Only the ends of the file are read.
@@ -147,10 +160,10 @@ impl Journal {
             file => file?,
         };
         let length = file.metadata()?.len();
-        let Some((last, _)) = frame::last(&file, length)? else { return Ok(None) };
+        let Some((last, _)) = frame::last_part(&file, length, Part::Beginning)? else { return Ok(None) };
         let mut offset = 0;
-        while let Some((frame, body)) = frame::frame_at(&file, offset, length)? {
-            if let Some((Record::Intent(intent), _)) = parsed(&body) {
+        while let Some((frame, body)) = frame::part_at(&file, offset..length, Part::Beginning)? {
+            if let Some((Record::Intent(intent), _)) = parsed(&file, &frame, &body) {
                 return Ok(Some(Reach { oldest: intent.set, newest: last.head.sets, oldest_ms: intent.at }));
             }
             offset = frame.end();
@@ -240,8 +253,9 @@ pub(crate) struct Writing<'j> {
     head: Head,
     /// Whether the last record is an intent: somebody was killed in the middle.
     is_unfinished: bool,
-    /// Whether contents may have been kept beside the journal.
-    has_kept: bool,
+    objects: Objects,
+    /// How much room contents took when the lock was taken.
+    objects_room: u64,
 }
 
 impl<'j> Writing<'j> {
@@ -253,34 +267,35 @@ impl<'j> Writing<'j> {
             end: length,
             head: Head { number: 0, sets: 0 },
             is_unfinished: false,
-            has_kept: false,
+            objects: journal.objects(),
+            objects_room: journal.objects_room(),
         };
         if length == 0 {
             // Else the name of the journal itself might not outlive a power cut.
             File::open(&journal.folder)?.sync_all()?;
             return Ok(writing);
         }
-        match frame::last(&writing.file, length)? {
-            Some((frame, body)) => writing.note_last(frame.head, &body),
+        match frame::last_part(&writing.file, length, Part::Beginning)? {
+            Some((frame, body)) => writing.note_last(&frame, &body),
             None => writing.mend(length)?,
         }
         Ok(writing)
     }
 
-    fn note_last(&mut self, head: Head, body: &[u8]) {
-        self.head = head;
-        self.is_unfinished = matches!(parsed(body), Some((Record::Intent(_), _)));
+    fn note_last(&mut self, frame: &Frame, body: &[u8]) {
+        self.head = frame.head;
+        self.is_unfinished = matches!(parsed(&self.file, frame, body), Some((Record::Intent(_), _)));
     }
 
     /// Cuts what lies behind the last whole record.
     fn mend(&mut self, length: u64) -> io::Result<()> {
         let mut last = None;
-        let scan = frame::scan(&self.file, length, &mut |frame, body| {
-            last = Some((frame.head, body));
+        let scan = frame::scan_parts(&self.file, 0..length, Part::Beginning, &mut |frame, body| {
+            last = Some((frame, body));
             Ok(())
         })?;
-        if let Some((head, body)) = last {
-            self.note_last(head, &body);
+        if let Some((frame, body)) = last {
+            self.note_last(&frame, &body);
         }
         self.end = scan.end;
         self.file.set_len(scan.end)?;
@@ -311,13 +326,13 @@ impl<'j> Writing<'j> {
     }
 
     /// Writes down what is about to be done. It is safe once it is synced.
-    pub(crate) fn intend(&mut self, intent: &Intent, inline: &[u8]) -> io::Result<()> {
+    pub(crate) fn intend(&mut self, intent: &Intent, inline: &InlineContents) -> io::Result<()> {
         let is_secret = |path: &PathText| secret_kind(&path.path()).is_some();
         if !self.journal.has_secrets() && intent.steps.iter().flat_map(Step::paths).any(is_secret) {
             private::append_file(&self.journal.mark_of_secrets())?;
         }
         let sets = self.head.sets.max(intent.set);
-        self.append(&Record::Intent(Box::new(intent.clone())), inline, sets)
+        self.append(&Written::Intent(intent), inline, sets)
     }
 
     /// Makes sure that everything written so far outlives a power cut.
@@ -327,14 +342,19 @@ impl<'j> Writing<'j> {
 
     /// Writes down how it ended. Not synced: whoever comes next finds out by looking.
     pub(crate) fn conclude(&mut self, outcome: Outcome) -> io::Result<()> {
-        self.append(&Record::Outcome(outcome), &[], self.head.sets)?;
+        self.append(&Written::Outcome(&outcome), &InlineContents::default(), self.head.sets)?;
         self.is_unfinished = false;
         Ok(())
     }
 
     /// Returns the place for large contents.
     pub(crate) fn objects(&self) -> Objects {
-        self.journal.objects()
+        self.objects.clone()
+    }
+
+    /// Returns a place for the small contents of an intent.
+    pub(crate) fn inline_contents(&self) -> InlineContents {
+        InlineContents::in_folder(&self.journal.folder)
     }
 
     /// Returns where the before-images of ignored trees are.
@@ -342,14 +362,9 @@ impl<'j> Writing<'j> {
         TreeStores::of(self.journal)
     }
 
-    /// Notes that a large content was kept, so that the room is looked at.
-    pub(crate) fn note_kept(&mut self) {
-        self.has_kept = true;
-    }
-
-    /// Drops the oldest change sets when the room is used up; returns up to which, where any went.
-    pub(crate) fn make_room(self) -> io::Result<Option<u64>> {
-        room::make_room(self)
+    /// Drops old change sets when the room is used up, as far as they may go; returns up to which, where any went.
+    pub(crate) fn make_room(self, old: OldChanges) -> io::Result<Option<u64>> {
+        room::make_room(&self, old)
     }
 
     /// Drops the change sets that were made before a moment, or all of them; returns up to which, where any went.
@@ -357,129 +372,112 @@ impl<'j> Writing<'j> {
         room::drop_older(&self, before_ms)
     }
 
-    fn append(&mut self, record: &Record, inline: &[u8], sets: u64) -> io::Result<()> {
+    fn append(&mut self, record: &Written<'_>, inline: &InlineContents, sets: u64) -> io::Result<()> {
         let head = Head { number: self.head.number + 1, sets };
-        let bytes = frame::frame(self.end, head, &body_of(record, inline)?);
-        if let Err(error) = self.file.write_all(&bytes) {
-            // Half a record would be cut by the next one to come; better now, while the lock is ours.
-            let _ = self.file.set_len(self.end);
-            return Err(error);
+        let mut to = BufWriter::with_capacity(256 * 1024, &self.file);
+        let written = record.frame((self.end, head), inline, &mut to).and_then(|end| to.flush().map(|()| end));
+        match written {
+            Ok(end) => {
+                drop(to);
+                (self.end, self.head) = (end, head);
+                Ok(())
+            }
+            Err(error) => {
+                // What is left in memory is not written any more.
+                drop(to.into_parts());
+                // Half a record would be cut by the next one to come; better now, while the lock is ours.
+                let _ = self.file.set_len(self.end);
+                Err(error)
+            }
         }
-        self.end += bytes.len() as u64;
-        self.head = head;
+    }
+}
+
+/// A record that is written.
+#[derive(Serialize)]
+#[serde(tag = "record", rename_all = "snake_case")]
+enum Written<'a> {
+    Intent(&'a Intent),
+    Outcome(&'a Outcome),
+    Dropped { up_to: u64 },
+}
+
+impl Written<'_> {
+    /// Writes it as a frame, without making its text in memory first: that of many files is long. Returns where it ends.
+    fn frame(&self, (offset, head): (u64, Head), inline: &InlineContents, to: &mut dyn Write) -> io::Result<u64> {
+        let mut measured = Measured(0);
+        serde_json::to_writer(&mut measured, self)?;
+        let listed = u32::try_from(measured.0).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        let length = 4 + measured.0 + inline.len();
+        frame::write(to, (offset, head), length, &mut |to| {
+            to.write_all(&listed.to_le_bytes())?;
+            serde_json::to_writer(&mut *to, self)?;
+            inline.write_to(to)
+        })
+    }
+}
+
+/// Counts what is written.
+struct Measured(usize);
+
+impl Write for Measured {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
 }
 
-fn body_of(record: &Record, inline: &[u8]) -> io::Result<Vec<u8>> {
-    let text = serde_json::to_vec(record)?;
-    let length = u32::try_from(text.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
-    if text.len() + inline.len() + 4 > frame::LONGEST_BODY {
-        return Err(io::ErrorKind::FileTooLarge.into());
-    }
-    let mut body = Vec::with_capacity(4 + text.len() + inline.len());
-    body.extend(length.to_le_bytes());
-    body.extend(text);
-    body.extend(inline);
-    Ok(body)
+/// Returns this moment, in milliseconds since the epoch.
+pub(crate) fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Takes a body apart: the record, and where in the body its inline contents begin.
-fn parsed(body: &[u8]) -> Option<(Record, usize)> {
+/// How the text of an intent begins.
+const INTENT: &[u8] = br#"{"record":"intent","#;
+
+/// Takes a body apart: the record, and where in the body its inline contents begin. Of a body that is long, only the
+/// beginning is at hand; then the record is read from the file.
+fn parsed(file: &File, frame: &Frame, body: &[u8]) -> Option<(Record, usize)> {
     let length = u32::from_le_bytes(*body.first_chunk()?) as usize;
-    let record = serde_json::from_slice(body.get(4..4 + length)?).ok()?;
-    Some((record, 4 + length))
-}
-
-/// Where in the journal the inline contents of an intent lie.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Inline {
-    begin: u64,
-    end: u64,
-}
-
-/// All records, as they were when the lock was held.
-#[derive(Default)]
-pub(crate) struct Reading {
-    file: Option<File>,
-    pub(crate) intents: Vec<(Intent, Inline)>,
-    outcomes: HashMap<(u64, u32), bool>,
-    /// Whether the last record is an intent: somebody is at it, or was killed.
-    pub(crate) is_unfinished: bool,
-    /// Change sets up to this one were dropped to keep within the room.
-    pub(crate) dropped: u64,
-    /// Change sets up to this one were not read, because nobody asked for them.
-    pub(crate) not_read: u64,
-    /// How many bytes are damaged, in how many places.
-    pub(crate) damaged: Vec<u64>,
-    /// The highest change set there ever was.
-    pub(crate) sets: u64,
-}
-
-impl Reading {
-    fn of(file: File) -> io::Result<Self> {
-        Self::from(file, 0)
-    }
-
-    /// Reads the records from this byte on, which begins one.
-    fn from(file: File, begin: u64) -> io::Result<Self> {
-        let mut reading = Self::default();
-        let length = file.metadata()?.len();
-        let scan = frame::scan_from(&file, begin..length, &mut |frame, body| {
-            reading.sets = reading.sets.max(frame.head.sets);
-            reading.is_unfinished = false;
-            match parsed(&body) {
-                Some((Record::Intent(intent), inline)) => {
-                    let inline = Inline { begin: frame.body.start + inline as u64, end: frame.body.end };
-                    reading.intents.push((*intent, inline));
-                    reading.is_unfinished = true;
-                }
-                Some((Record::Outcome(outcome), _)) => {
-                    reading.note_outcome(&outcome);
-                }
-                Some((Record::Dropped { up_to }, _)) => reading.dropped = reading.dropped.max(up_to),
-                // Written by a later version, or by nobody: whoever needs it is told so.
-                None => reading.damaged.push(frame.body.end - frame.body.start),
+    let end = 4 + length;
+    // Of a record whose kind is not known yet, everything would be in memory twice.
+    let is_intent = body.get(4..)?.starts_with(INTENT);
+    let record = match body.get(4..end) {
+        Some(text) if is_intent => Record::Intent(serde_json::from_slice(text).ok()?),
+        Some(text) => serde_json::from_slice(text).ok()?,
+        None => {
+            let stretch = frame.body.start + 4..(frame.body.start + end as u64).min(frame.body.end);
+            let text = BufReader::with_capacity(256 * 1024, Stretch { file, stretch });
+            let mut record: Record = match is_intent {
+                true => Record::Intent(serde_json::from_reader(text).ok()?),
+                false => serde_json::from_reader(text).ok()?,
+            };
+            if let Record::Intent(intent) = &mut record {
+                intent.steps.shrink_to_fit();
             }
-            Ok(())
-        })?;
-        reading.damaged.extend(scan.damaged.iter().map(|stretch| stretch.end - stretch.start));
-        if scan.end < length {
-            reading.damaged.push(length - scan.end);
+            record
         }
-        reading.file = Some(file);
-        Ok(reading)
-    }
+    };
+    Some((record, end))
+}
 
-    fn note_outcome(&mut self, outcome: &Outcome) {
-        self.outcomes.insert((outcome.set, outcome.part), outcome.happened);
-        let is_concerned = |intent: &Intent| (intent.set, intent.part) == (outcome.set, outcome.part);
-        if !outcome.standing.is_empty()
-            && let Some((intent, _)) = self.intents.iter_mut().rev().find(|(intent, _)| is_concerned(intent))
-        {
-            intent.keep_only(&outcome.standing);
-        }
-    }
+/// A stretch of a file, to be read.
+struct Stretch<'f> {
+    file: &'f File,
+    stretch: Range<u64>,
+}
 
-    /// Returns how an intent ended, where that was written.
-    pub(crate) fn outcome(&self, intent: &Intent) -> Option<bool> {
-        self.outcomes.get(&(intent.set, intent.part)).copied()
-    }
-
-    /// Returns the change sets of which an outcome is there, but no intent: their records are damaged.
-    pub(crate) fn outcomes_without_intent(&self) -> impl Iterator<Item = u64> {
-        let known: HashSet<(u64, u32)> = self.intents.iter().map(|(intent, _)| (intent.set, intent.part)).collect();
-        self.outcomes.keys().filter(move |outcome| !known.contains(outcome)).map(|(set, _)| *set)
-    }
-
-    /// Returns an inline content.
-    pub(crate) fn inline(&self, inline: Inline, at: u32, length: u32) -> io::Result<Vec<u8>> {
-        let begin = inline.begin + u64::from(at);
-        let Some(file) = self.file.as_ref().filter(|_| begin + u64::from(length) <= inline.end) else {
-            return Err(io::ErrorKind::InvalidData.into());
-        };
-        let mut bytes = vec![0; length as usize];
-        file.read_exact_at(&mut bytes, begin)?;
-        Ok(bytes)
+impl Read for Stretch<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.stretch.end - self.stretch.start).unwrap_or(usize::MAX);
+        let wanted = buffer.len().min(left);
+        let read = self.file.read_at(&mut buffer[..wanted], self.stretch.start)?;
+        self.stretch.start += read as u64;
+        Ok(read)
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use haft_contract::call::CallId;
-use haft_contract::door::{Doors, Errand, PageRequest, Permit, PermitIssuer, SessionName};
+use haft_contract::door::{Doors, Errand, OldChanges, PageRequest, Permit, PermitIssuer, SessionName};
 use haft_contract::effect::{Change, Effect};
 use haft_contract::error::ToolError;
 use haft_contract::path::{Extent, Place, Target};
@@ -20,6 +20,8 @@ use tokio_util::sync::CancellationToken;
 pub(crate) struct Ground {
     folder: tempfile::TempDir,
     limits: JournalLimits,
+    /// What calls may do to old change sets.
+    pub(crate) old_changes: OldChanges,
 }
 
 /// What is at a path.
@@ -43,7 +45,7 @@ impl Ground {
         let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
         let folder = folder.expect("a temporary folder can be made");
         std::fs::create_dir(folder.path().join("ws")).expect("it is new");
-        Self { folder, limits }
+        Self { folder, limits, old_changes: OldChanges::Stay }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -87,7 +89,7 @@ impl Ground {
     }
 
     pub(crate) fn write(&self, files: &[(&str, &[u8])]) -> Result<u64, ToolError> {
-        self.write_with(&permit(Vec::new(), &CancellationToken::new()), files)
+        self.write_with(&permit_for(self.old_changes, Vec::new(), &CancellationToken::new()), files)
     }
 
     pub(crate) fn write_with(&self, permit: &Permit, files: &[(&str, &[u8])]) -> Result<u64, ToolError> {
@@ -162,6 +164,10 @@ pub(crate) fn tree_of(folder: &Path) -> Tree {
 
 /// A permit for everything inside, with what its plan found.
 pub(crate) fn permit(found: Vec<(Target, Basis)>, stop: &CancellationToken) -> Permit {
+    permit_for(OldChanges::Stay, found, stop)
+}
+
+fn permit_for(old_changes: OldChanges, found: Vec<(Target, Basis)>, stop: &CancellationToken) -> Permit {
     let root = Target::Inside(Place::new("", Extent::Tree));
     let mut effects: Vec<Effect> =
         [Change::Create, Change::Replace, Change::Remove].map(|change| Effect::Change(root.clone(), change)).into();
@@ -174,6 +180,7 @@ pub(crate) fn permit(found: Vec<(Target, Basis)>, stop: &CancellationToken) -> P
         run: "one".into(),
         turn: 1,
         purpose: haft_contract::door::Purpose::default(),
+        old_changes,
     };
     Permit::issue(&PermitIssuer::of_the_runtime(), errand, effects.into(), stop.clone()).resting_on(found)
 }

@@ -1,5 +1,9 @@
 //! A journal with little room: the oldest go, what is listed can be had, and two at once do not hurt each other.
 
+use std::time::Duration;
+
+use haft_contract::door::{ChangeSetId, OldChanges};
+use haft_contract::history::History as _;
 use haft_workspace::history::{HistoryError, Which};
 use haft_workspace::state::JournalLimits;
 
@@ -8,8 +12,9 @@ use crate::ground::Ground;
 const ROOM: u64 = 1_000_000;
 const SIZE: usize = 100_000;
 
+/// A journal with little room, in which everything is so old that it may go.
 fn narrow() -> Ground {
-    Ground::with(JournalLimits { room: ROOM, ..JournalLimits::default() })
+    Ground::with(JournalLimits { room: ROOM, age: Duration::ZERO, ..JournalLimits::default() })
 }
 
 fn used(ground: &Ground) -> u64 {
@@ -19,9 +24,9 @@ fn used(ground: &Ground) -> u64 {
 }
 
 fn content(number: usize) -> Vec<u8> {
-    let mut content = vec![b'a'; SIZE];
-    content[..8].copy_from_slice(&(number as u64).to_le_bytes());
-    content
+    // Contents that have something in common would take less.
+    let seed = number as u64 + 1;
+    (0..SIZE as u64).map(|at| ((at + 7) * seed).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes()[6]).collect()
 }
 
 /// Makes sure that whatever the log lists has its old content.
@@ -69,13 +74,40 @@ fn what_goes_to_make_room_is_said_by_the_change_that_needs_it() {
     let log = ground.history().log().expect("it can be read");
     let dropped = log.sets.iter().map(|set| set.number).min().expect("the newest stays") - 1;
     assert!(dropped > 0);
-    let wanted = format!("Change sets up to {dropped} can no longer be undone: the journal is full.");
+    let wanted = format!("Change sets up to {dropped} can no longer be undone: the journal was full.");
     assert_eq!(told.last(), Some(&wanted));
 }
 
 #[test]
+fn nothing_goes_that_nobody_agreed_to_lose() {
+    let mut ground = Ground::with(JournalLimits { room: ROOM, ..JournalLimits::default() });
+    ground.put("a", content(0));
+    for number in 1..=30 {
+        ground.write(&[("a", &content(number))]).expect("it can be written");
+    }
+    assert!(used(&ground) > 2 * ROOM);
+    assert_eq!(assert_whole(&ground), 30);
+    let eviction = ground.history().eviction().expect("the journal is full");
+    let ChangeSetId(up_to) = eviction.up_to;
+    assert!((20..29).contains(&up_to) && eviction.change_sets == up_to, "{eviction:?}");
+    assert!(eviction.newest <= eviction.oldest && eviction.oldest < Duration::from_secs(3_600), "{eviction:?}");
+    // What was agreed to is all that goes, even if more room is needed.
+    ground.old_changes = OldChanges::MayGo(ChangeSetId(10));
+    ground.write(&[("b", b"b\n")]).expect("it can be written");
+    assert!(matches!(ground.undo(Which::Number(10)), Err(HistoryError::Dropped(10))));
+    assert_eq!(assert_whole(&ground), 21);
+    ground.old_changes = OldChanges::MayGo(eviction.up_to);
+    ground.write(&[("b", b"c\n")]).expect("it can be written");
+    ground.old_changes = OldChanges::Stay;
+    assert!(used(&ground) <= ROOM);
+    assert_eq!(ground.history().eviction(), None);
+    assert_whole(&ground);
+    ground.undo(Which::Newest).expect("the newest stays");
+}
+
+#[test]
 fn the_newest_change_can_be_taken_back_whatever_its_size() {
-    let ground = Ground::with(JournalLimits { room: 1_000, ..JournalLimits::default() });
+    let ground = Ground::with(JournalLimits { room: 1_000, age: Duration::ZERO, ..JournalLimits::default() });
     ground.put("a", content(0));
     ground.write(&[("b", b"b\n")]).expect("it can be written");
     ground.write(&[("a", &content(1))]).expect("it can be written");
@@ -85,7 +117,7 @@ fn the_newest_change_can_be_taken_back_whatever_its_size() {
 
 #[test]
 fn what_a_killed_process_left_half_kept_goes_when_room_is_needed() {
-    let ground = Ground::with(JournalLimits { room: 1_000, ..JournalLimits::default() });
+    let ground = Ground::with(JournalLimits { room: 1_000, age: Duration::ZERO, ..JournalLimits::default() });
     ground.put("a", content(0));
     ground.write(&[("a", &content(1))]).expect("it can be written");
     let half = ground.journal().join("objects/0123.tmp");

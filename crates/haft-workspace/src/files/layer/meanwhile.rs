@@ -97,9 +97,9 @@ fn adds_to(command: &str, place: &Path) -> bool {
     [">>", "tee -a", "tee --append"].iter().any(|adding| command.contains(adding)) && command.contains(&name)
 }
 
-fn small(file: File) -> Option<Vec<u8>> {
+fn small(content: impl Read) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
-    file.take(LARGEST + 1).read_to_end(&mut bytes).ok()?;
+    content.take(LARGEST + 1).read_to_end(&mut bytes).ok()?;
     (bytes.len() as u64 <= LARGEST).then_some(bytes)
 }
 

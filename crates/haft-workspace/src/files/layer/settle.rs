@@ -251,7 +251,8 @@ impl Settling<'_> {
             (&self.layers.root, &self.layers.journal, By::from(&self.errand).having_reached(&self.receipts));
         let plants = |place: &Path, _: &Path| judged.harmless.contains(place);
         let (shut, stopped, plants) = (Shut::Opens, &stopped, &plants);
-        let job = Job { root, journal, by, set, takes_back: None, shut, stopped, plants };
+        let old_changes = self.errand.old_changes;
+        let job = Job { root, journal, by, set, takes_back: None, shut, stopped, old_changes, plants };
         let done = transaction::attempt(&job, &deeds)?;
         Ok((done, deeds.into_iter().map(|deed| deed.place).collect()))
     }

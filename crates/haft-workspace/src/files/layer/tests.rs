@@ -104,6 +104,7 @@ impl Scene {
             run: "r".into(),
             turn: 1,
             purpose: haft_contract::door::Purpose::default(),
+            old_changes: haft_contract::door::OldChanges::Stay,
         };
         ground.settling((errand, self.receipts.clone(), CancellationToken::new()), OwnCommits::default())
     }

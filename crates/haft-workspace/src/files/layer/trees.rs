@@ -84,7 +84,7 @@ impl Settling<'_> {
     /// Returns what a transaction does with a tree.
     pub(super) fn tree_deed(&self, tree: &PlannedTree) -> Option<Deed> {
         let place: PathBuf = self.roots[tree.spot.root].place_of(&tree.spot.path);
-        Some(Deed { place, action: Action::Tree(tree.change.clone()?), expected: Expected::Anything })
+        Some(Deed { place, action: Action::Tree(Box::new(tree.change.clone()?)), expected: Expected::Anything })
     }
 
     /// Notes which trees were changed, and keeps their stores within their room.

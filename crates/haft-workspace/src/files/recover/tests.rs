@@ -57,7 +57,11 @@ impl Ground {
             By { tool: "t".into(), call: "1".into(), session: "s".into(), run: "r".into(), turn: 1, ..By::default() };
         let intent = Intent { set: 1, part: 0, at: 0, by, takes_back: None, opened: Vec::new(), steps };
         let journal = self.journal();
-        journal.lock(&|| false).expect("it is free").intend(&intent, &self.inline).expect("it can be written");
+        journal
+            .lock(&|| false)
+            .expect("it is free")
+            .intend(&intent, &crate::state::journal::InlineContents::from(self.inline.clone()))
+            .expect("it can be written");
         intent
     }
 

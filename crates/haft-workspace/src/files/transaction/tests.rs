@@ -1,7 +1,7 @@
 //! Scenes of whole transactions: things that lie ready in a layer are brought into a workspace.
 
 use std::collections::BTreeMap;
-use std::fs::Permissions;
+use std::fs::{File, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,6 +21,7 @@ use crate::state::WorkspaceState;
 
 mod again;
 mod brought;
+mod large;
 
 /// A workspace, a layer beside it, and a journal.
 pub(crate) struct Scene {
@@ -84,7 +85,17 @@ impl Scene {
         };
         let (shut, stopped) = (Shut::Opens, &|| false);
         let plants = &|_: &Path, _: &Path| false;
-        let job = Job { root: &root, journal: &journal, by, set: None, takes_back: None, shut, stopped, plants };
+        let job = Job {
+            root: &root,
+            journal: &journal,
+            by,
+            set: None,
+            takes_back: None,
+            shut,
+            stopped,
+            old_changes: OldChanges::Stay,
+            plants,
+        };
         attempt(&job, deeds)
     }
 
@@ -409,6 +420,7 @@ fn a_very_large_file_is_kept_without_being_copied_and_not_restored_when_somebody
         scene.put("layer/large", "new");
         scene.commit(&[scene.bring("large")]).expect("it is there");
         let kept = scene.state().journal().objects().open(image_hash(&old)).expect("it is kept");
+        let KeptContent::Whole(kept) = kept else { panic!("it is kept as a whole") };
         assert_eq!(kept.metadata().expect("it is open").ino(), inode);
         if written {
             std::os::unix::fs::FileExt::write_at(&old, b"later", 0).expect("it is still open");

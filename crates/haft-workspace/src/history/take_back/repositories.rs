@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::{Plan, Wanted, Way, looked, made_of};
+use crate::files::fingerprint::Fingerprint;
 use crate::files::transaction::{Action, Deed, Expected};
 use crate::history::contents::Contents;
 use crate::history::git::needs::Needs;
@@ -79,7 +80,11 @@ impl Plan {
         // One that the change sets wrote is restored or removed like any other file.
         for place in caches.into_iter().filter(|place| !paths.contains_key(place)) {
             if let now @ State::File { .. } = looked(contents, &place)? {
-                self.deeds.push(Deed { place, action: Action::Remove, expected: Expected::Same(now) });
+                self.deeds.push(Deed {
+                    place,
+                    action: Action::Remove,
+                    expected: Expected::Same(Fingerprint::from(&now)),
+                });
             }
         }
         Ok(())
@@ -132,7 +137,7 @@ impl Plan {
                 continue;
             }
             let action = made_of(contents, &place, recorded.state, recorded.inline)?;
-            self.deeds.push(Deed { place: place.clone(), action, expected: Expected::Same(State::Absent) });
+            self.deeds.push(Deed { place: place.clone(), action, expected: Expected::Same(Fingerprint::Absent) });
             self.files.push((place, Became::Returned));
         }
         Ok(())

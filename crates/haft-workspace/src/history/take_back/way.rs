@@ -16,7 +16,7 @@ pub(super) enum Wanted {
     /// What is there.
     AsIs,
     /// A state that the journal has, with where its inline contents lie.
-    State(State, Inline),
+    State(Box<State>, Inline),
     /// A mixture with what was done since.
     Merged(Vec<u8>),
     /// This content, whatever the journal has.

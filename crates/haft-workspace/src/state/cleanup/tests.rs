@@ -44,7 +44,9 @@ impl House {
         let by = By { tool: "t".into(), ..By::default() };
         let set = writing.next_set();
         let intent = Intent { set, part: 0, at, by, takes_back: None, opened: Vec::new(), steps: Vec::new() };
-        writing.intend(&intent, &[7; 5_000]).expect("it can be written");
+        writing
+            .intend(&intent, &crate::state::journal::InlineContents::from(vec![7; 5_000]))
+            .expect("it can be written");
         writing.conclude(intent.happened()).expect("it can be written");
     }
 
@@ -133,7 +135,7 @@ fn an_interrupted_change_is_not_dropped() {
     let mut writing = journal.lock(&|| false).expect("nobody else has it");
     let by = By::default();
     let intent = Intent { set: 2, part: 0, at: 2_000, by, takes_back: None, opened: Vec::new(), steps: Vec::new() };
-    writing.intend(&intent, &[]).expect("it can be written");
+    writing.intend(&intent, &crate::state::journal::InlineContents::default()).expect("it can be written");
     drop(writing);
     let told = house.usage().free(&only(StateKind::Journal)).expect_err("it is unfinished").to_string();
     assert!(told.starts_with("a change was interrupted here; run \"haft log\""), "{told}");

@@ -6,7 +6,7 @@
 //! without reading the file.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
@@ -18,6 +18,9 @@ const HEAD: usize = 8 + 4 + 8 + 8;
 const TAIL: usize = 16 + 4 + 4;
 /// No body is longer; a length beyond it is damage.
 pub(in crate::state) const LONGEST_BODY: usize = 512 * 1024 * 1024;
+/// Beginnings up to this size are kept whole; of others only so much.
+const MOST_KEPT: usize = 1024 * 1024;
+const LEAST_KEPT: usize = 64;
 /// How much is looked through at once for the next mark.
 const STEP: usize = 256 * 1024;
 
@@ -59,24 +62,93 @@ pub(in crate::state) struct Scan {
     pub(in crate::state) damaged: Vec<Range<u64>>,
 }
 
+/// How much of a body is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::state) enum Part {
+    Whole,
+    /// As much as the number in its first four bytes says, and those: what lies behind it may be large. Where that is more
+    /// than a little, only how it begins.
+    Beginning,
+}
+
 /// Frames a body that is to be written at `offset`.
 pub(in crate::state) fn frame(offset: u64, head: Head, body: &[u8]) -> Vec<u8> {
-    let length = u32::try_from(body.len()).expect("a body is shorter than 512 MiB");
     let mut bytes = Vec::with_capacity(HEAD + body.len() + TAIL);
-    bytes.extend(MARK);
-    bytes.extend(length.to_le_bytes());
-    bytes.extend(head.number.to_le_bytes());
-    bytes.extend(head.sets.to_le_bytes());
-    bytes.extend(body);
-    let check = checksum(offset, &bytes);
-    bytes.extend(check);
-    bytes.extend(length.to_le_bytes());
-    bytes.extend(END);
+    let framed = write(&mut bytes, (offset, head), body.len(), &mut |to| to.write_all(body));
+    framed.expect("memory can be written, and a body is shorter than 512 MiB");
     bytes
+}
+
+/// Writes a frame at `offset`, with a body of this length that is written piece by piece; returns where the frame ends.
+pub(in crate::state) fn write(
+    to: &mut dyn Write,
+    (offset, head): (u64, Head),
+    length: usize,
+    body: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<u64> {
+    let listed = u32::try_from(length).ok().filter(|_| length <= LONGEST_BODY).ok_or(io::ErrorKind::FileTooLarge)?;
+    let mut checked = Checked::new(to, offset);
+    checked.write_all(&MARK)?;
+    checked.write_all(&listed.to_le_bytes())?;
+    checked.write_all(&head.number.to_le_bytes())?;
+    checked.write_all(&head.sets.to_le_bytes())?;
+    body(&mut checked)?;
+    if checked.hasher.count() != (8 + HEAD + length) as u64 {
+        return Err(io::Error::other("a record is not as long as it was measured"));
+    }
+    let check = check_of(&checked.hasher);
+    to.write_all(&check)?;
+    to.write_all(&listed.to_le_bytes())?;
+    to.write_all(&END)?;
+    Ok(offset + (HEAD + length + TAIL) as u64)
+}
+
+/// Writes through, and sums up what was written.
+struct Checked<'w> {
+    to: &'w mut dyn Write,
+    hasher: blake3::Hasher,
+}
+
+impl<'w> Checked<'w> {
+    fn new(to: &'w mut dyn Write, offset: u64) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&offset.to_le_bytes());
+        Self { to, hasher }
+    }
+}
+
+impl Write for Checked<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.to.write(bytes)?;
+        self.hasher.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+}
+
+/// Copies the body of a frame, piece by piece.
+pub(in crate::state) fn copy_body(file: &File, frame: &Frame, to: &mut dyn Write) -> io::Result<()> {
+    let mut buffer = vec![0; STEP];
+    let mut at = frame.body.start;
+    while at < frame.body.end {
+        let size = STEP.min(usize::try_from(frame.body.end - at).unwrap_or(STEP));
+        file.read_exact_at(&mut buffer[..size], at)?;
+        to.write_all(&buffer[..size])?;
+        at += size as u64;
+    }
+    Ok(())
 }
 
 /// Finds the last frame of a file by its end, if that is whole.
 pub(in crate::state) fn last(file: &File, length: u64) -> io::Result<Option<(Frame, Vec<u8>)>> {
+    last_part(file, length, Part::Whole)
+}
+
+/// The same, with a part of its body.
+pub(in crate::state) fn last_part(file: &File, length: u64, part: Part) -> io::Result<Option<(Frame, Vec<u8>)>> {
     if length < (HEAD + TAIL) as u64 {
         return Ok(None);
     }
@@ -84,7 +156,7 @@ pub(in crate::state) fn last(file: &File, length: u64) -> io::Result<Option<(Fra
     file.read_exact_at(&mut end, length - 8)?;
     let body = u64::from(u32::from_le_bytes([end[0], end[1], end[2], end[3]]));
     match length.checked_sub((HEAD + TAIL) as u64 + body) {
-        Some(offset) => Ok(frame_at(file, offset, length)?.filter(|(frame, _)| frame.end() == length)),
+        Some(offset) => Ok(part_at(file, offset..length, part)?.filter(|(frame, _)| frame.end() == length)),
         None => Ok(None),
     }
 }
@@ -95,19 +167,20 @@ pub(in crate::state) fn scan(
     length: u64,
     visit: &mut dyn FnMut(Frame, Vec<u8>) -> io::Result<()>,
 ) -> io::Result<Scan> {
-    scan_from(file, 0..length, visit)
+    scan_parts(file, 0..length, Part::Whole, visit)
 }
 
-/// The same for a part of a file that begins with a frame.
-pub(in crate::state) fn scan_from(
+/// The same for a stretch of a file that begins with a frame, with a part of each body.
+pub(in crate::state) fn scan_parts(
     file: &File,
-    part: Range<u64>,
+    stretch: Range<u64>,
+    part: Part,
     visit: &mut dyn FnMut(Frame, Vec<u8>) -> io::Result<()>,
 ) -> io::Result<Scan> {
-    let Range { start: mut offset, end: length } = part;
+    let Range { start: mut offset, end: length } = stretch;
     let mut scan = Scan { end: offset, damaged: Vec::new() };
     while offset < length {
-        if let Some((frame, body)) = frame_at(file, offset, length)? {
+        if let Some((frame, body)) = part_at(file, offset..length, part)? {
             if offset > scan.end {
                 scan.damaged.push(scan.end..offset);
             }
@@ -123,6 +196,12 @@ pub(in crate::state) fn scan_from(
 
 /// Reads the frame that begins here, if a whole one does.
 pub(in crate::state) fn frame_at(file: &File, offset: u64, length: u64) -> io::Result<Option<(Frame, Vec<u8>)>> {
+    part_at(file, offset..length, Part::Whole)
+}
+
+/// The same, with a part of its body. All of it is checked.
+pub(in crate::state) fn part_at(file: &File, stretch: Range<u64>, part: Part) -> io::Result<Option<(Frame, Vec<u8>)>> {
+    let Range { start: offset, end: length } = stretch;
     if length.saturating_sub(offset) < (HEAD + TAIL) as u64 {
         return Ok(None);
     }
@@ -134,18 +213,43 @@ pub(in crate::state) fn frame_at(file: &File, offset: u64, length: u64) -> io::R
     if head[..8] != MARK || body > LONGEST_BODY || offset + whole as u64 > length {
         return Ok(None);
     }
-    let mut bytes = vec![0; whole];
-    file.read_exact_at(&mut bytes, offset)?;
-    let (framed, tail) = bytes.split_at(HEAD + body);
-    let sound = tail[..16] == checksum(offset, framed) && tail[16..20] == head[8..12] && tail[20..] == END;
-    if !sound {
-        return Ok(None);
-    }
     let begin = offset + HEAD as u64;
-    bytes.truncate(HEAD + body);
-    bytes.drain(..HEAD);
     let frame = Frame { head: Head { number: number(12), sets: number(20) }, body: begin..begin + body as u64 };
-    Ok(Some((frame, bytes)))
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&offset.to_le_bytes()).update(&head);
+    let mut kept = Kept { bytes: Vec::new(), part, hasher };
+    copy_body(file, &frame, &mut kept)?;
+    let mut tail = [0; TAIL];
+    file.read_exact_at(&mut tail, frame.body.end)?;
+    let sound = tail[..16] == check_of(&kept.hasher) && tail[16..20] == head[8..12] && tail[20..] == END;
+    Ok(sound.then_some((frame, kept.bytes)))
+}
+
+/// Keeps the part of a body that is asked for, and sums up all of it.
+struct Kept {
+    bytes: Vec<u8>,
+    part: Part,
+    hasher: blake3::Hasher,
+}
+
+impl Write for Kept {
+    fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
+        self.hasher.update(piece);
+        let wanted = match (self.part, self.bytes.first_chunk().or_else(|| piece.first_chunk())) {
+            (Part::Whole, _) | (Part::Beginning, None) => usize::MAX,
+            (Part::Beginning, Some(length)) => match 4 + u32::from_le_bytes(*length) as usize {
+                little @ ..=MOST_KEPT => little,
+                _ => LEAST_KEPT,
+            },
+        };
+        let more = wanted.saturating_sub(self.bytes.len()).min(piece.len());
+        self.bytes.extend_from_slice(&piece[..more]);
+        Ok(piece.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Finds the next place from here on at which a frame may begin.
@@ -163,16 +267,13 @@ pub(in crate::state) fn next_mark(file: &File, mut offset: u64, length: u64) -> 
     Ok(None)
 }
 
-fn checksum(offset: u64, framed: &[u8]) -> [u8; 16] {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(&offset.to_le_bytes()).update(framed);
-    std::array::from_fn(|index| hasher.finalize().as_bytes()[index])
+fn check_of(hasher: &blake3::Hasher) -> [u8; 16] {
+    let hash = hasher.finalize();
+    std::array::from_fn(|index| hash.as_bytes()[index])
 }
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
-
     use super::*;
 
     fn file_of(bodies: &[&[u8]]) -> (File, Vec<u8>) {

@@ -1,17 +1,24 @@
 //! Contents too large for the journal itself: files named by their hash, written once, never changed.
+//!
+//! Not here: contents that are kept by what they have in common with others (`delta`).
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{AtFlags, CWD};
 
+use super::delta::KeptContent;
 use super::record::ContentHash;
 use crate::eager::Eager;
 use crate::state::private;
 
+/// How the name of a content ends that is kept by what it has in common with others.
+const DELTA: &str = ".delta";
 /// How much is copied at once.
 const STEP: usize = 1024 * 1024;
 
@@ -19,6 +26,8 @@ const STEP: usize = 1024 * 1024;
 #[derive(Clone, Debug)]
 pub(crate) struct Objects {
     folder: PathBuf,
+    /// How much room was taken since, by this value and its clones.
+    added: Arc<AtomicU64>,
 }
 
 /// Whether a content must outlive a power cut.
@@ -36,7 +45,7 @@ pub(crate) enum Durable {
 #[error(transparent)]
 struct NotKept(io::Error);
 
-fn not_kept(error: io::Error) -> io::Error {
+pub(crate) fn not_kept(error: io::Error) -> io::Error {
     io::Error::new(error.kind(), NotKept(error))
 }
 
@@ -47,7 +56,7 @@ pub(crate) fn is_not_kept(error: &io::Error) -> bool {
 
 impl Objects {
     pub(crate) fn new(folder: PathBuf) -> Self {
-        Self { folder }
+        Self { folder, added: Arc::default() }
     }
 
     /// Keeps everything that can be read, and returns its hash. `stopped` is asked between pieces.
@@ -58,7 +67,7 @@ impl Objects {
         stopped: &dyn Fn() -> bool,
     ) -> io::Result<ContentHash> {
         private::create_folder(&self.folder).map_err(not_kept)?;
-        let temporary = self.folder.join(format!("{}.tmp", uuid::Uuid::now_v7().simple()));
+        let temporary = self.temporary();
         let kept = self.keep_as(&temporary, source, durable, stopped);
         if kept.is_err() {
             // Nothing refers to it.
@@ -97,26 +106,48 @@ impl Objects {
 
     fn place(&self, file: &File, (temporary, hash): (&Path, ContentHash), durable: Durable) -> io::Result<()> {
         let path = &self.path(hash);
+        let is_new = path.symlink_metadata().is_err();
+        if is_new {
+            self.note_added(file);
+        }
         match durable {
             // An older one may be durable, and whoever relies on that must not lose it.
             Durable::Later if self.has_copy(hash) => std::fs::remove_file(temporary),
             Durable::No if self.size_at(path) == Some(file.metadata()?.len()) => std::fs::remove_file(temporary),
-            Durable::Later if path.symlink_metadata().is_err() => std::fs::rename(temporary, path),
+            Durable::Later if is_new => std::fs::rename(temporary, path),
             Durable::No => std::fs::rename(temporary, path),
             Durable::Yes | Durable::Later => {
                 file.sync_data()?;
                 // Also over an older one of that name: it may be damaged, or not durable.
                 std::fs::rename(temporary, path)?;
-                File::open(&self.folder)?.sync_all()
+                self.sync_folder()
             }
         }
+    }
+
+    /// Returns whether a content is kept already, and makes it outlive a power cut if it has to.
+    pub(crate) fn has(&self, hash: ContentHash, durable: Durable) -> io::Result<bool> {
+        Ok(self.has_whole(hash, durable)? || self.has_delta(hash, durable)?)
+    }
+
+    /// The same of a content that is a file of its own.
+    pub(super) fn has_whole(&self, hash: ContentHash, durable: Durable) -> io::Result<bool> {
+        if !self.has_copy(hash) {
+            return Ok(false);
+        }
+        if durable == Durable::Yes {
+            private::read_content(&self.path(hash)).and_then(|kept| kept.sync_data()).map_err(not_kept)?;
+            self.sync_folder().map_err(not_kept)?;
+        }
+        Ok(true)
     }
 
     /// Returns whether there is a sound copy of a content that is only ours.
     fn has_copy(&self, hash: ContentHash) -> bool {
         let is_ours = |facts: Metadata| facts.is_file() && facts.nlink() == 1;
         // It may have been linked too, when its file was removed; then somebody may have written into it.
-        self.path(hash).symlink_metadata().is_ok_and(is_ours) && self.open(hash).is_ok_and(|kept| is_sound(&kept, hash))
+        self.path(hash).symlink_metadata().is_ok_and(is_ours)
+            && private::read_content(&self.path(hash)).is_ok_and(|kept| is_sound(&kept, hash))
     }
 
     /// Keeps an open file under a second name, when the system lets us; what was kept as a copy of our own stays.
@@ -125,7 +156,7 @@ impl Objects {
         if self.has_copy(hash) {
             return Ok(());
         }
-        let temporary = self.folder.join(format!("{}.tmp", uuid::Uuid::now_v7().simple()));
+        let temporary = self.temporary();
         // The name of the file may lead elsewhere by now; its name among our descriptors does not.
         let name = format!("/proc/self/fd/{}", file.as_raw_fd());
         rustix::fs::linkat(CWD, name, CWD, &temporary, AtFlags::SYMLINK_FOLLOW)?;
@@ -145,21 +176,48 @@ impl Objects {
         self.folder.metadata().ok().map(|facts| facts.dev())
     }
 
-    /// Returns how much room a content takes that is kept.
-    pub(super) fn room_of(&self, hash: ContentHash) -> Option<u64> {
-        self.path(hash).symlink_metadata().ok().filter(Metadata::is_file).map(|facts| taken(&facts))
+    /// Returns how much room the files of a content take, without what it is made of.
+    pub(super) fn room_of(&self, hash: ContentHash) -> u64 {
+        let files = [self.path(hash), self.path_of_delta(hash)];
+        let facts = files.iter().filter_map(|path| path.symlink_metadata().ok()).filter(Metadata::is_file);
+        facts.map(|facts| taken(&facts)).sum()
+    }
+
+    /// Returns a content and what it is made of.
+    pub(super) fn with_sources(&self, hash: ContentHash) -> impl Iterator<Item = ContentHash> {
+        let sources: Vec<ContentHash> = self.delta(hash).iter().flat_map(|delta| delta.sources()).collect();
+        std::iter::once(hash).chain(sources)
     }
 
     fn size_at(&self, path: &Path) -> Option<u64> {
         path.symlink_metadata().ok().filter(Metadata::is_file).map(|facts| facts.len())
     }
 
-    pub(crate) fn open(&self, hash: ContentHash) -> io::Result<File> {
-        private::read_content(&self.path(hash)).map_err(|error| match error.kind() {
-            // Else the words would be about the file that is to be restored.
-            io::ErrorKind::NotFound => io::Error::new(io::ErrorKind::InvalidData, "its kept content is missing"),
-            _ => error,
-        })
+    pub(crate) fn open(&self, hash: ContentHash) -> io::Result<KeptContent> {
+        match private::read_content(&self.path(hash)) {
+            Ok(file) => Ok(KeptContent::Whole(file)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                // Else the words would be about the file that is to be restored.
+                let missing = || io::Error::new(io::ErrorKind::InvalidData, "its kept content is missing");
+                self.open_delta(hash)?.map(KeptContent::Parts).ok_or_else(missing)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Notes the room that a new file takes.
+    pub(super) fn note_added(&self, file: &File) {
+        self.added.fetch_add(file.metadata().map_or(0, |facts| taken(&facts)), Ordering::Relaxed);
+    }
+
+    /// Returns how much room was taken since this value was made.
+    pub(super) fn added(&self) -> u64 {
+        self.added.load(Ordering::Relaxed)
+    }
+
+    /// Returns when the last content came or went.
+    pub(super) fn changed(&self) -> Option<(i64, i64)> {
+        self.folder.metadata().ok().map(|facts| (facts.mtime(), facts.mtime_nsec()))
     }
 
     /// Returns how much room everything takes that is kept.
@@ -171,6 +229,7 @@ impl Objects {
     pub(super) fn retain(&self, is_needed: impl Fn(ContentHash) -> bool) {
         for (path, _) in self.files() {
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            let name = name.strip_suffix(DELTA).unwrap_or(&name).to_owned();
             // What is no hash was left by somebody who was killed.
             if !ContentHash::try_from(name).is_ok_and(&is_needed) {
                 let _ = std::fs::remove_file(path);
@@ -183,8 +242,20 @@ impl Objects {
         entries.filter_map(|entry| Some((entry.path(), entry.metadata().ok()?)))
     }
 
-    fn path(&self, hash: ContentHash) -> PathBuf {
+    pub(super) fn path(&self, hash: ContentHash) -> PathBuf {
         self.folder.join(String::from(hash))
+    }
+
+    pub(super) fn path_of_delta(&self, hash: ContentHash) -> PathBuf {
+        self.folder.join(format!("{}{DELTA}", String::from(hash)))
+    }
+
+    pub(super) fn temporary(&self) -> PathBuf {
+        self.folder.join(format!("{}.tmp", uuid::Uuid::now_v7().simple()))
+    }
+
+    pub(super) fn sync_folder(&self) -> io::Result<()> {
+        File::open(&self.folder)?.sync_all()
     }
 }
 
@@ -193,7 +264,7 @@ fn taken(facts: &Metadata) -> u64 {
     facts.len().min(facts.blocks().saturating_mul(512))
 }
 
-fn is_sound(kept: &File, hash: ContentHash) -> bool {
+fn is_sound(kept: impl Read, hash: ContentHash) -> bool {
     let mut hasher = blake3::Hasher::new();
     hasher.update_reader(kept).is_ok_and(|hasher| *hasher.finalize().as_bytes() == hash.0)
 }
@@ -236,6 +307,6 @@ mod tests {
         let file = File::open(&path).expect("it is there");
         objects.link(&file, hash, Durable::Yes).expect("it lies on the same disk");
         std::fs::remove_file(&path).expect("it is there");
-        assert!(objects.open(hash).is_ok_and(|kept| is_sound(&kept, hash)));
+        assert!(objects.open(hash).is_ok_and(|kept| is_sound(kept, hash)));
     }
 }

@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 
+use super::frame::{Frame, Part};
 use super::{Intent, Journal, Reading, Record, frame, parsed};
 
 /// How far a journal went at some moment.
@@ -32,7 +33,8 @@ impl Journal {
             let facts = file.metadata()?;
             let is_same = mark.file == (facts.dev(), facts.ino()) && mark.length <= facts.len();
             let begin = if is_same { mark.length } else { 0 };
-            let open = frame::last(&file, begin)?.filter(|(_, body)| intent_of(body).is_some());
+            let open =
+                frame::last_part(&file, begin, Part::Beginning)?.filter(|(frame, body)| is_intent(&file, frame, body));
             let begin = open.map_or(begin, |(frame, _)| frame.begin());
             Reading::from(file, begin)
         })
@@ -83,17 +85,17 @@ impl Reading {
         let mut met = Backwards::default();
         while !(is_enough(&met) && met.is_closed()) {
             // The beginning, or damage.
-            let Some((frame, body)) = frame::last(&file, end)? else { return Self::of(file) };
+            let Some((frame, body)) = frame::last_part(&file, end, Part::Beginning)? else { return Self::of(file) };
             end = frame.begin();
-            match parsed(&body) {
+            match parsed(&file, &frame, &body) {
                 Some((Record::Intent(intent), _)) => met.note(&intent),
                 Some((Record::Outcome(_), _)) => {}
                 // The oldest were dropped here.
                 Some((Record::Dropped { .. }, _)) | None => return Self::of(file),
             }
         }
-        let dropped = match frame::frame_at(&file, 0, file.metadata()?.len())? {
-            Some((_, body)) => match parsed(&body) {
+        let dropped = match frame::part_at(&file, 0..file.metadata()?.len(), Part::Beginning)? {
+            Some((frame, body)) => match parsed(&file, &frame, &body) {
                 Some((Record::Dropped { up_to }, _)) => up_to,
                 _ => 0,
             },
@@ -109,9 +111,6 @@ impl Reading {
     }
 }
 
-fn intent_of(body: &[u8]) -> Option<Box<Intent>> {
-    match parsed(body)? {
-        (Record::Intent(intent), _) => Some(intent),
-        _ => None,
-    }
+fn is_intent(file: &File, frame: &Frame, body: &[u8]) -> bool {
+    matches!(parsed(file, frame, body), Some((Record::Intent(_), _)))
 }

@@ -4,7 +4,7 @@
 //! what is there afterwards, so that a later change by somebody else is noticed. These types are
 //! the file format; a field is added, never given another meaning.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::state::sessions::SessionId;
 
 /// One record of the journal.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(tag = "record", rename_all = "snake_case")]
 pub(crate) enum Record {
     /// Somebody is about to do this. Synced before anything is done.
@@ -137,7 +137,7 @@ pub(crate) enum Step {
         after: State,
         /// The name of the file beside it that holds the new content until it is in place.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        beside: Option<String>,
+        beside: Option<Box<str>>,
     },
     /// A file or folder gets another name.
     Move { from: PathText, to: PathText },
@@ -300,6 +300,15 @@ impl Intent {
         Outcome { happened: !standing.is_empty(), standing, ..self.happened() }
     }
 
+    /// Forgets the names of files that hold new contents until they are in place.
+    pub(super) fn forget_names_beside(&mut self) {
+        for step in &mut self.steps {
+            if let Step::Change { beside, .. } = step {
+                *beside = None;
+            }
+        }
+    }
+
     /// Forgets the steps that did not happen, and claims to take back only what the others did.
     pub(super) fn keep_only(&mut self, standing: &[usize]) {
         let mut place = 0..;
@@ -344,6 +353,13 @@ pub(crate) enum PathText {
 }
 
 impl PathText {
+    pub(crate) fn as_path(&self) -> &Path {
+        match self {
+            PathText::Text(text) => Path::new(text),
+            PathText::Bytes { bytes } => Path::new(OsStr::from_bytes(bytes)),
+        }
+    }
+
     pub(crate) fn path(&self) -> PathBuf {
         match self {
             PathText::Text(text) => text.into(),

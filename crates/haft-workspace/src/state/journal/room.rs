@@ -1,36 +1,86 @@
-//! Keeps the journal within its room: the oldest change sets go first, and it says up to which.
+//! Keeps the journal within its room: the oldest change sets go first, and only those that may.
+//!
+//! What is not very old goes only once somebody agreed (`OldChanges`). A change that comes without such a word is recorded
+//! all the same: the journal is larger than its room then, and the next change is asked about before it is made.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
+use std::time::Duration;
 
+use haft_contract::door::{ChangeSetId, OldChanges};
+use haft_contract::history::Eviction;
 use rustix::fs::{FlockOperation, flock};
 
-use super::frame::{self, Head};
+use super::frame::{self, Head, Part};
 use super::record::{ContentHash, Kept, Record, State, Step};
-use super::{Objects, Reading, Writing, parsed};
+use super::{InlineContents, Journal, JournalLimits, Objects, Reading, Writing, Written, now_ms, parsed};
 use crate::state::private;
 
-/// Drops the oldest change sets until three quarters of the room are enough; returns up to which, where any went.
-///
-/// The newest always stays. However large it is, a quarter of the room is left to those before it.
-pub(super) fn make_room(writing: Writing<'_>) -> io::Result<Option<u64>> {
-    let room = writing.journal.limits.room;
-    let objects = writing.journal.objects();
-    // Only who kept a large content looks how much there is of them.
-    let used = writing.end + if writing.has_kept { objects.room() } else { 0 };
-    if used <= room {
+/// Drops the oldest change sets until three quarters of the room are enough, of those that may go: very old ones, and
+/// those that somebody agreed to lose. Returns up to which, where any went. Else the journal grows beyond its room.
+pub(super) fn make_room(writing: &Writing<'_>, old: OldChanges) -> io::Result<Option<u64>> {
+    let limits = writing.journal.limits;
+    let objects_room = writing.objects_room + writing.objects.added();
+    if writing.end + objects_room <= limits.room {
+        writing.journal.note_objects_room(objects_room);
         return Ok(None);
     }
     let reading = writing.reading()?;
-    let keep_from = oldest_that_fits(&reading, &objects, Share { all: room / 4 * 3, older: room / 4 });
-    drop_below(&writing, &reading, keep_from)
+    let agreed = match old {
+        OldChanges::Stay => 0,
+        OldChanges::MayGo(ChangeSetId(up_to)) => up_to.saturating_add(1),
+    };
+    let may_go = agreed.max(oldest_since(&reading, Some(oldest_moment(limits))));
+    let keep_from = oldest_wanted(&reading, &writing.objects, limits).min(may_go);
+    let dropped = drop_below(writing, &reading, keep_from)?;
+    writing.journal.note_objects_room(writing.objects.room());
+    Ok(dropped)
+}
+
+impl Journal {
+    /// Returns the change sets that have to go to make room for another one; nothing while there is room.
+    pub(crate) fn eviction(&self) -> Option<Eviction> {
+        if self.used() <= self.limits.room {
+            return None;
+        }
+        // A journal that cannot be read cannot be written either, and whoever tries is told why.
+        eviction(&self.read().ok()?, &self.objects(), self.limits)
+    }
+}
+
+/// Returns the change sets that have to go for the next change and are not so old that they go without a question.
+fn eviction(reading: &Reading, objects: &Objects, limits: JournalLimits) -> Option<Eviction> {
+    let keep_from = oldest_wanted(reading, objects, limits);
+    let goes = |at: u64, set: u64| set < keep_from && at >= oldest_moment(limits);
+    let going = reading.intents.iter().filter(|(intent, _)| goes(intent.at, intent.set));
+    let going: BTreeMap<u64, u64> = going.map(|(intent, _)| (intent.set, intent.at)).collect();
+    let ago = |at: &u64| Duration::from_millis(now_ms().saturating_sub(*at));
+    Some(Eviction {
+        change_sets: going.len() as u64,
+        up_to: ChangeSetId(*going.keys().next_back()?),
+        oldest: ago(going.values().min()?),
+        newest: ago(going.values().max()?),
+    })
+}
+
+/// Returns the oldest change set that stays when the journal is full: three quarters of the room are enough for those
+/// that do. The newest always stays. However large it is, a quarter of the room is left to those before it.
+fn oldest_wanted(reading: &Reading, objects: &Objects, limits: JournalLimits) -> u64 {
+    oldest_that_fits(reading, objects, Share { all: limits.room / 4 * 3, older: limits.room / 4 })
+}
+
+/// Returns the moment before which change sets may go, in milliseconds since the epoch.
+fn oldest_moment(limits: JournalLimits) -> u64 {
+    now_ms().saturating_sub(u64::try_from(limits.age.as_millis()).unwrap_or(u64::MAX))
 }
 
 /// Drops the change sets that were made before a moment, or all of them; returns up to which, where any went.
 pub(super) fn drop_older(writing: &Writing<'_>, before_ms: Option<u64>) -> io::Result<Option<u64>> {
     let reading = writing.reading()?;
-    drop_below(writing, &reading, oldest_since(&reading, before_ms))
+    let dropped = drop_below(writing, &reading, oldest_since(&reading, before_ms))?;
+    writing.journal.note_objects_room(writing.objects.room());
+    Ok(dropped)
 }
 
 /// Returns how many bytes dropping would free, about.
@@ -38,7 +88,7 @@ pub(super) fn room_of_older(reading: &Reading, objects: &Objects, before_ms: Opt
     let keep_from = oldest_since(reading, before_ms);
     let (mut dropped, mut needed, mut bytes) = (BTreeSet::new(), BTreeSet::new(), 0);
     for (intent, inline) in &reading.intents {
-        let hashes = intent.steps.iter().flat_map(objects_of);
+        let hashes = intent.steps.iter().flat_map(objects_of).flat_map(|hash| objects.with_sources(hash));
         if intent.set >= keep_from {
             needed.extend(hashes);
         } else {
@@ -46,7 +96,7 @@ pub(super) fn room_of_older(reading: &Reading, objects: &Objects, before_ms: Opt
             dropped.extend(hashes);
         }
     }
-    bytes + dropped.difference(&needed).filter_map(|hash| objects.room_of(*hash)).sum::<u64>()
+    bytes + dropped.difference(&needed).map(|hash| objects.room_of(*hash)).sum::<u64>()
 }
 
 /// Returns the oldest change set that was made since a moment; one beyond the newest where there is none.
@@ -68,7 +118,7 @@ fn drop_below(writing: &Writing<'_>, reading: &Reading, keep_from: u64) -> io::R
     }
     let mut needed = BTreeSet::new();
     for (intent, _) in reading.intents.iter().filter(|(intent, _)| intent.set >= keep_from) {
-        needed.extend(intent.steps.iter().flat_map(objects_of));
+        needed.extend(intent.steps.iter().flat_map(objects_of).flat_map(|hash| objects.with_sources(hash)));
     }
     objects.retain(|hash| needed.contains(&hash));
     Ok(dropped)
@@ -89,9 +139,9 @@ fn oldest_that_fits(reading: &Reading, objects: &Objects, share: Share) -> u64 {
     let mut counted = BTreeSet::new();
     for (intent, inline) in reading.intents.iter().rev() {
         used += inline.end - inline.begin + 1024;
-        for hash in intent.steps.iter().flat_map(objects_of) {
+        for hash in intent.steps.iter().flat_map(objects_of).flat_map(|hash| objects.with_sources(hash)) {
             if counted.insert(hash) {
-                used += objects.room_of(hash).unwrap_or(0);
+                used += objects.room_of(hash);
             }
         }
         if Some(intent.set) == newest {
@@ -140,39 +190,44 @@ fn write_anew(writing: &Writing<'_>, dropped: u64) -> io::Result<File> {
 }
 
 /// Copies what stays into a new journal and locks it.
-fn fill(writing: &Writing<'_>, dropped: u64, mut new: &File) -> io::Result<()> {
+fn fill(writing: &Writing<'_>, dropped: u64, new: &File) -> io::Result<()> {
     let mut head = Head { number: writing.head.number, sets: writing.head.sets };
-    let mut end = 0;
-    let mut append = |record: &[u8]| {
-        head.number += 1;
-        let bytes = frame::frame(end, head, record);
-        end += bytes.len() as u64;
-        new.write_all(&bytes)
-    };
-    append(&super::body_of(&Record::Dropped { up_to: dropped }, &[])?)?;
+    let mut to = BufWriter::with_capacity(256 * 1024, new);
+    head.number += 1;
+    let mut end = Written::Dropped { up_to: dropped }.frame((0, head), &InlineContents::default(), &mut to)?;
     let length = writing.file.metadata()?.len();
-    frame::scan(&writing.file, length, &mut |_, body| {
-        let stays = match parsed(&body) {
+    frame::scan_parts(&writing.file, 0..length, Part::Beginning, &mut |frame, body| {
+        let stays = match parsed(&writing.file, &frame, &body) {
             Some((Record::Intent(intent), _)) => intent.set > dropped,
             Some((Record::Outcome(outcome), _)) => outcome.set > dropped,
             Some((Record::Dropped { .. }, _)) | None => false,
         };
-        if stays { append(&body) } else { Ok(()) }
+        if stays {
+            head.number += 1;
+            let length = usize::try_from(frame.body.end - frame.body.start).map_err(|_| io::ErrorKind::FileTooLarge)?;
+            let mut copy = |to: &mut dyn Write| frame::copy_body(&writing.file, &frame, to);
+            end = frame::write(&mut to, (end, head), length, &mut copy)?;
+        }
+        Ok(())
     })?;
+    to.flush()?;
+    drop(to);
     new.sync_all()?;
     Ok(flock(new, FlockOperation::NonBlockingLockExclusive)?)
 }
 
 #[cfg(test)]
 mod tests {
+    use haft_contract::door::OldChanges;
+
     use super::{Share, oldest_that_fits};
     use crate::state::journal::{
-        By, ContentHash, Durable, Intent, Journal, JournalLimits, Kept, PathText, State, Step, Writing,
+        By, ContentHash, Durable, InlineContents, Intent, Journal, JournalLimits, Kept, PathText, State, Step, Writing,
     };
 
     fn change(journal: &Journal, size: usize) -> u64 {
         let (set, writing) = changed(journal, size, Vec::new());
-        writing.make_room().expect("it can be written");
+        writing.make_room(OldChanges::Stay).expect("it can be written");
         set
     }
 
@@ -182,7 +237,7 @@ mod tests {
         let by =
             By { tool: "t".into(), call: "1".into(), session: "s".into(), run: "r".into(), turn: 1, ..By::default() };
         let intent = Intent { set, part: 0, at: 0, by, takes_back: None, opened: Vec::new(), steps };
-        writing.intend(&intent, &vec![7; size]).expect("it can be written");
+        writing.intend(&intent, &InlineContents::from(vec![7; size])).expect("it can be written");
         writing.conclude(intent.happened()).expect("it can be written");
         (set, writing)
     }
@@ -218,10 +273,10 @@ mod tests {
             change(&journal, 10_000);
         }
         let (_, writing) = changed(&journal, 300_000, Vec::new());
-        assert_eq!(writing.make_room().expect("it can be written"), Some(2));
+        assert_eq!(writing.make_room(OldChanges::Stay).expect("it can be written"), Some(2));
         // The next one says what goes with it.
         let (_, writing) = changed(&journal, 10, Vec::new());
-        assert_eq!(writing.make_room().expect("it can be written"), Some(7));
+        assert_eq!(writing.make_room(OldChanges::Stay).expect("it can be written"), Some(7));
     }
 
     #[test]
@@ -238,9 +293,8 @@ mod tests {
         let path = PathText::Text("sparse".into());
         let step = Step::Change { path, before, after: State::Absent, beside: None };
         for steps in [vec![step], Vec::new()] {
-            let (_, mut writing) = changed(&journal, 10, steps);
-            writing.note_kept();
-            assert_eq!(writing.make_room().expect("it can be written"), None);
+            let (_, writing) = changed(&journal, 10, steps);
+            assert_eq!(writing.make_room(OldChanges::Stay).expect("it can be written"), None);
         }
     }
 
@@ -253,7 +307,7 @@ mod tests {
         let (_, writing) = changed(&journal, 2_000, Vec::new());
         std::fs::remove_file(journal.path()).expect("it is there");
         std::fs::create_dir(journal.path()).expect("nothing is there");
-        assert!(writing.make_room().is_err());
+        assert!(writing.make_room(OldChanges::Stay).is_err());
         let left = std::fs::read_dir(folder.path().join("j")).expect("it is there").flatten();
         assert_eq!(left.map(|entry| entry.path()).collect::<Vec<_>>(), [journal.path()]);
     }
