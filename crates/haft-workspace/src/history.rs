@@ -53,6 +53,18 @@ pub struct History {
 
 /// How many change sets are read for an undo at first, and then: most undo something recent.
 const FEW: [usize; 2] = [16, 256];
+/// In milliseconds.
+const A_MINUTE: u64 = 60 * 1_000;
+
+/// Which change sets are read. Those that they take back always are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ReadExtent {
+    /// The newest, at least so many.
+    Newest(usize),
+    /// Those made since a moment, in milliseconds since the epoch.
+    Since(u64),
+    All,
+}
 
 /// What there is to say of changes.
 pub struct Log {
@@ -224,7 +236,8 @@ impl History {
 
     /// Returns the newest changes, at most so many. It costs the same however many there are in all.
     pub fn newest(&self, most: usize) -> Result<Log, HistoryError> {
-        let sets = Sets::of(self.settled(Some(most)).or_else(|_| self.read(Some(most)))?);
+        let extent = if most < usize::MAX { ReadExtent::Newest(most) } else { ReadExtent::All };
+        let sets = Sets::of(self.settled(extent).or_else(|_| self.read(extent))?);
         let mut warnings = sets.warnings();
         let contents = Contents::new(&sets, &self.root, &self.journal);
         warnings.extend(sets.newest_without_tree(&|tree| contents.has_store(tree)).map(|number| {
@@ -251,9 +264,10 @@ impl History {
 
     /// Returns what a change set did, as `diff`, and cleans up behind nobody: everything stays as it is.
     pub fn look_at(&self, number: u64) -> Result<Vec<FileChange>, HistoryError> {
-        let sets = Sets::of(self.journal.read()?);
-        sets.sound(number)?;
-        Ok(Contents::new(&sets, &self.root, &self.journal).changes_of(number))
+        self.among_few(UndoMode::Plan, |sets| {
+            sets.sound(number)?;
+            Ok(Contents::new(&sets, &self.root, &self.journal).changes_of(number))
+        })
     }
 
     /// Takes changes back; of a file or folder, only those there.
@@ -263,9 +277,8 @@ impl History {
 
     /// Takes back what a request asks for, or says what that would do.
     pub fn request(&self, request: &UndoRequest<'_>) -> Result<TakenBack, HistoryError> {
-        // Of a turn or a session, all that is known is looked for.
         let planned = match request.which {
-            Which::Turn | Which::Session => self.planned(self.sets_for(request.mode, None)?, request),
+            Which::Turn | Which::Session => self.planned(self.sets_of_newest(request.mode)?, request),
             Which::Newest | Which::Number(_) | Which::LastUndo => {
                 self.among_few(request.mode, |sets| self.planned(sets, request))
             }
@@ -287,14 +300,14 @@ impl History {
         attempt: impl Fn(Sets) -> Result<T, HistoryError>,
     ) -> Result<T, HistoryError> {
         for few in FEW {
-            let sets = self.sets_for(mode, Some(few))?;
+            let sets = self.sets_for(mode, ReadExtent::Newest(few))?;
             let is_whole = sets.not_read() == 0;
             match attempt(sets) {
                 Err(_) if !is_whole => {}
                 outcome => return outcome,
             }
         }
-        attempt(self.sets_for(mode, None)?)
+        attempt(self.sets_for(mode, ReadExtent::All)?)
     }
 
     /// Plans what a request asks for.
@@ -343,29 +356,42 @@ impl History {
         self.request(&UndoRequest::all(Which::LastUndo))
     }
 
-    fn sets_for(&self, mode: UndoMode, few: Option<usize>) -> io::Result<Sets> {
+    fn sets_for(&self, mode: UndoMode, extent: ReadExtent) -> io::Result<Sets> {
         Ok(Sets::of(match mode {
-            UndoMode::Commit => self.settled(few)?,
-            UndoMode::Plan => self.read(few)?,
+            UndoMode::Commit => self.settled(extent)?,
+            UndoMode::Plan => self.read(extent)?,
         }))
     }
 
-    /// Reads the newest change sets, or all records.
-    fn read(&self, few: Option<usize>) -> io::Result<Reading> {
-        match few {
-            Some(few) if few < usize::MAX => self.journal.read_newest(few.max(1)),
-            _ => self.journal.read(),
+    /// Reads all change sets of a session, as far back as it can have made any.
+    fn sets_of_session(&self, mode: UndoMode, by: &By) -> io::Result<Sets> {
+        // Clocks are set back a little from time to time.
+        let began = self.journal.began_ms(by).map(|began| began.saturating_sub(A_MINUTE));
+        self.sets_for(mode, began.map_or(ReadExtent::All, ReadExtent::Since))
+    }
+
+    /// Reads all change sets of the session to which the newest change belongs that holds.
+    fn sets_of_newest(&self, mode: UndoMode) -> Result<Sets, HistoryError> {
+        let by = self.among_few(mode, |sets| sets.by_of_newest().ok_or(HistoryError::NothingLeft))?;
+        Ok(self.sets_of_session(mode, &by)?)
+    }
+
+    fn read(&self, extent: ReadExtent) -> io::Result<Reading> {
+        match extent {
+            ReadExtent::Newest(few) => self.journal.read_newest(few.max(1)),
+            ReadExtent::Since(ms) => self.journal.read_since(ms),
+            ReadExtent::All => self.journal.read(),
         }
     }
 
     /// Reads records, after cleaning up behind somebody who was killed: else the plan would be overtaken by that.
-    fn settled(&self, few: Option<usize>) -> io::Result<Reading> {
-        let reading = self.read(few)?;
+    fn settled(&self, extent: ReadExtent) -> io::Result<Reading> {
+        let reading = self.read(extent)?;
         if !reading.is_unfinished {
             return Ok(reading);
         }
         transaction::recover(&self.root, &self.journal)?;
-        let mut settled = self.read(few)?;
+        let mut settled = self.read(extent)?;
         // A torn end was cut meanwhile; that it was there is still to be told.
         settled.damaged = reading.damaged;
         Ok(settled)

@@ -19,7 +19,6 @@ use haft_contract::kinds::ErrorKind;
 use haft_contract::path::{Extent, Place, Target};
 use haft_contract::plan::FileDiff;
 
-use super::sets::Sets;
 use super::{
     Became, Conflict, FileChange, HUNK_CONTEXT, History, HistoryError, Kind, Scope, Side, TakenBack, UndoMode,
     UndoRequest, Which,
@@ -37,8 +36,9 @@ impl SessionHistory for History {
     }
 
     fn of_session(&self, session: &SessionRun) -> Result<Vec<PastChange>, ToolError> {
-        let sets = Sets::of(self.journal.read().map_err(|error| told(&HistoryError::from(error), &[]))?);
         let by = by(session);
+        let sets = self.sets_of_session(UndoMode::Plan, &by);
+        let sets = sets.map_err(|error| told(&HistoryError::from(error), &[]))?;
         let own = sets.shown().into_iter().filter(|set| sets.is_of_session(set.number, &by));
         let of = |numbers: &[u64]| numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         let past = |set: super::ChangeSet| PastChange {
@@ -94,7 +94,7 @@ impl SessionHistory for History {
 impl History {
     /// Takes back a change set of a session, or says what that would do. What was done is told under its own number.
     fn reverse(&self, by: &By, request: &Reversal, mode: UndoMode) -> Result<Reversed, ToolError> {
-        let sets = self.sets_for(mode, None).map_err(|error| told(&HistoryError::from(error), &[]))?;
+        let sets = self.sets_of_session(mode, by).map_err(|error| told(&HistoryError::from(error), &[]))?;
         let number = sets.own_number(by, request).map_err(|error| told(&error, &[]))?;
         let hunks = match (&request.file, request.hunk) {
             (Some(file), Some(hunk)) => vec![(file.clone(), hunk)],

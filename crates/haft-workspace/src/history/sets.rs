@@ -1,5 +1,9 @@
 //! Change sets as the journal tells them: which there are, which were taken back, which are lost.
 
+mod later;
+
+pub(super) use later::LaterChanges;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -9,7 +13,6 @@ use haft_contract::effect::Change;
 use haft_contract::history::{Direction, Reversal, Undone};
 
 use super::{HistoryError, Which};
-use crate::files::repository::concerns;
 use crate::state::journal::{By, How, Inline, Intent, PathText, Reading, State, Step, TreeRecord};
 
 /// One change set, as `haft log` shows it.
@@ -245,6 +248,11 @@ impl Sets {
         self.changes().find(|number| !self.lost.contains(number))
     }
 
+    /// Returns who made the newest change that holds.
+    pub(super) fn by_of_newest(&self) -> Option<By> {
+        self.intents_of(self.newest()?).next().map(|(intent, _)| intent.by.clone())
+    }
+
     /// Returns the newest undo that did something.
     pub(super) fn newest_undo(&self) -> Option<u64> {
         let did_something = |number: u64| self.intents_of(number).any(|(intent, _)| !intent.steps.is_empty());
@@ -276,22 +284,6 @@ impl Sets {
         };
         let is_later = |later: &u64| *later > number && !together.contains(later);
         self.changes().filter(is_later).filter(holds_there).collect()
-    }
-
-    /// Returns what change sets changed that are later than the oldest of these, and hold.
-    pub(super) fn later_than(&self, numbers: &[u64]) -> LaterChanges {
-        let oldest = numbers.iter().min().copied().unwrap_or_default();
-        let is_other = |number: &u64| *number > oldest && !numbers.contains(number);
-        let mut later = LaterChanges::default();
-        for (number, set) in self.sets.iter().filter(|(number, _)| is_other(number)) {
-            later.paths.extend(set.paths.keys().filter(|path| !set.is_undone(path)).cloned());
-            for step in self.intents_of(*number).flat_map(|(intent, _)| &intent.steps) {
-                if let Step::Move { .. } | Step::Tree { .. } = step {
-                    later.moved.extend(paths_of_step(step));
-                }
-            }
-        }
-        later
     }
 
     /// Returns the numbers that were asked for, newest first.
@@ -447,22 +439,6 @@ impl Sets {
             files: files.collect(),
             undone: self.undone(number),
         })
-    }
-}
-
-/// What later change sets changed.
-#[derive(Default)]
-pub(super) struct LaterChanges {
-    paths: Vec<PathBuf>,
-    /// What was moved as a whole.
-    moved: Vec<PathBuf>,
-}
-
-impl LaterChanges {
-    /// Returns whether they changed a repository: one of its names, or a folder above it as a whole.
-    pub(super) fn concern(&self, repository: &Path) -> bool {
-        self.paths.iter().any(|path| concerns(repository, path))
-            || self.moved.iter().any(|path| repository.starts_with(path))
     }
 }
 

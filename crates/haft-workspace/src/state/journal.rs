@@ -43,6 +43,7 @@ use serde::Serialize;
 
 use super::private;
 use super::registry::Claim;
+use super::sessions::{SessionId, Sessions};
 use crate::files::tree::TreeStores;
 use frame::{Frame, Head, Part};
 
@@ -197,6 +198,16 @@ impl Journal {
     /// Returns the folder in the state that may hold the stores of ignored trees.
     pub(crate) fn trees(&self) -> PathBuf {
         self.folder.with_file_name("trees")
+    }
+
+    /// Returns when the session of a change began, in milliseconds since the epoch; nothing where nobody knows.
+    ///
+    /// A run of haft has its beginning in its name. An agent's session may have had others before, and notes its own.
+    pub(crate) fn began_ms(&self, by: &By) -> Option<u64> {
+        match by.session.parse::<SessionId>() {
+            Ok(id) => Sessions::new(self.folder.with_file_name("sessions")).began_ms(&id),
+            Err(_) => by.run_began_ms(),
+        }
     }
 
     fn path(&self) -> PathBuf {

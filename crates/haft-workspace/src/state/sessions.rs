@@ -267,6 +267,11 @@ impl Sessions {
         }
     }
 
+    /// Returns when a session was begun, in milliseconds since 1970; nothing where the record of it is lost.
+    pub(super) fn began_ms(&self, id: &SessionId) -> Option<u64> {
+        listing::began_ms(&self.path_of(id))
+    }
+
     fn path_of(&self, id: &SessionId) -> PathBuf {
         self.folder.join(format!("{id}.{ENDING}"))
     }

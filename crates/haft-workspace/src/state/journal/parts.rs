@@ -11,6 +11,9 @@ use std::os::unix::fs::MetadataExt;
 use super::frame::{Frame, Part};
 use super::{Intent, Journal, Reading, Record, frame, parsed};
 
+/// Least change sets that are read to find those since a moment.
+const LEAST_SINCE: usize = 64;
+
 /// How far a journal went at some moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Mark {
@@ -40,6 +43,13 @@ impl Journal {
         })
     }
 
+    /// Reads the change sets that were made since a moment, and those that they take back; some more, whatever the clock
+    /// said then.
+    pub(crate) fn read_since(&self, ms: u64) -> io::Result<Reading> {
+        let is_enough = |reading: &Backwards| reading.is_before(ms) && reading.known() >= LEAST_SINCE;
+        self.read_with(&|file| Reading::newest(file, &is_enough))
+    }
+
     /// Reads the newest change sets, at least so many, and those that they take back.
     pub(crate) fn read_newest(&self, sets: usize) -> io::Result<Reading> {
         self.read_with(&|file| Reading::newest(file, &|reading| reading.known() >= sets))
@@ -53,18 +63,26 @@ pub(super) struct Backwards {
     lowest: BTreeMap<u64, u32>,
     /// Change sets that others take back.
     wanted: BTreeSet<u64>,
+    /// When the one that was met last was made.
+    at: Option<u64>,
 }
 
 impl Backwards {
     fn note(&mut self, intent: &Intent) {
         let lowest = self.lowest.entry(intent.set).or_insert(intent.part);
         *lowest = intent.part.min(*lowest);
+        self.at = Some(intent.at);
         self.wanted.extend(intent.takes_back.iter().flat_map(|back| &back.sets));
     }
 
     /// Returns how many change sets are known as a whole.
     fn known(&self) -> usize {
         self.lowest.values().filter(|part| **part == 0).count()
+    }
+
+    /// Returns whether something was met that was made before a moment.
+    fn is_before(&self, ms: u64) -> bool {
+        self.at.is_some_and(|at| at < ms)
     }
 
     /// Returns whether a change set is known as a whole.
@@ -113,4 +131,42 @@ impl Reading {
 
 fn is_intent(file: &File, frame: &Frame, body: &[u8]) -> bool {
     matches!(parsed(file, frame, body), Some((Record::Intent(_), _)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{By, InlineContents, JournalLimits, now_ms};
+    use super::*;
+
+    fn change(journal: &Journal, at: u64, run: &str) {
+        let mut writing = journal.lock(&|| false).expect("nobody else has it");
+        let by = By { run: run.into(), ..By::default() };
+        let (set, steps) = (writing.next_set(), Vec::new());
+        let intent = Intent { set, part: 0, at, by, takes_back: None, opened: Vec::new(), steps };
+        writing.intend(&intent, &InlineContents::default()).expect("it can be written");
+        writing.conclude(intent.happened()).expect("it can be written");
+    }
+
+    #[test]
+    fn the_change_sets_of_a_run_are_read_and_not_all_before_it() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let journal = Journal::new(folder.path().join("j"), JournalLimits::default());
+        for _ in 0..200 {
+            change(&journal, 7, "earlier");
+        }
+        let run = uuid::Uuid::now_v7().simple().to_string();
+        for _ in 0..5 {
+            change(&journal, now_ms(), &run);
+        }
+        let by = By { run: run.clone(), ..By::default() };
+        let began = journal.began_ms(&by).expect("its name says so");
+        assert!(now_ms().abs_diff(began) < 600_000);
+        let reading = journal.read_since(began - 1).expect("it can be read");
+        assert_eq!(reading.intents.iter().filter(|(intent, _)| intent.by.run == run).count(), 5);
+        assert_eq!((reading.intents.len(), reading.not_read), (LEAST_SINCE, 205 - LEAST_SINCE as u64));
+        // Where nothing is that old, everything is read.
+        assert_eq!(journal.read_since(7).expect("it can be read").intents.len(), 205);
+        assert_eq!(journal.began_ms(&By { run: "r".into(), ..By::default() }), None);
+        assert_eq!(journal.began_ms(&By { session: "k3f9-q2bx".into(), run, ..By::default() }), None);
+    }
 }

@@ -81,6 +81,13 @@ impl By {
         self
     }
 
+    /// Returns when the run began, in milliseconds since the epoch, where its name says so.
+    pub(super) fn run_began_ms(&self) -> Option<u64> {
+        let name = uuid::Uuid::try_parse(&self.run).ok()?;
+        let (seconds, nanoseconds) = name.get_timestamp()?.to_unix();
+        Some(seconds.checked_mul(1_000)? + u64::from(nanoseconds) / 1_000_000)
+    }
+
     /// Returns whether both belong to one session. That of an agent has a name of its own and may be taken up by another
     /// process; all others end with theirs.
     pub(crate) fn is_of_session(&self, other: &By) -> bool {

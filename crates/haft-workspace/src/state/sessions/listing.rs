@@ -50,6 +50,13 @@ pub(super) fn names_by_age(folder: &Path) -> Vec<PathBuf> {
     aged.into_iter().map(|(_, path)| path).collect()
 }
 
+/// Returns when the session in a file was begun.
+pub(super) fn began_ms(path: &Path) -> Option<u64> {
+    let file = private::read_file(path).ok()?;
+    let (_, body) = frame::frame_at(&file, 0, file.metadata().ok()?.len()).ok()??;
+    serde_json::from_slice::<Entry>(&body).ok().map(|first| first.at_ms)
+}
+
 fn look(path: &Path) -> io::Result<Option<Listed>> {
     let Some(id) = id_in(path) else { return Ok(None) };
     let file = private::read_file(path)?;
