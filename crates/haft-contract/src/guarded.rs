@@ -8,15 +8,18 @@
 
 mod commands;
 mod copies;
+mod folding;
 mod git_settings;
 mod names;
 mod variables;
 
 pub use commands::{refused_from_commands, well_known_to_commands};
+pub use folding::folded_name;
 pub use git_settings::{GitSetting, is_secret_address, is_secret_git_setting};
 pub use names::{ProtectedName, SecretName, protected_names, secret_names};
 pub use variables::{is_secret_variable, is_service_address};
 
+use folding::folded;
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::path::Path;
@@ -320,21 +323,6 @@ impl PartPattern {
             }
         }
     }
-}
-
-/// The parts of a path as a careless file system might read them: without case, invisible letters and dots at the end.
-fn folded(path: &Path) -> Vec<String> {
-    let is_invisible = |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{ad}');
-    let fold = |part: &std::ffi::OsStr| {
-        let part = part.to_string_lossy();
-        let text: String = match part.is_ascii() {
-            true => part.to_ascii_lowercase(),
-            false => part.chars().filter(|c| !is_invisible(*c)).flat_map(char::to_lowercase).collect(),
-        };
-        let short = text.trim_end_matches(['.', ' ']);
-        if short.is_empty() { text } else { short.to_owned() }
-    };
-    path.iter().map(fold).collect()
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use haft_contract::guarded::{is_secret, protected};
+use haft_contract::guarded::{folded_name, is_secret, protected};
 use haft_contract::path::Target;
 
 /// What lies at a path, as commands meet it.
@@ -124,7 +124,8 @@ pub(crate) fn is_of_haft(path: &Path) -> bool {
 
 /// Returns whether a path has these parts; it may be written from the workspace on.
 fn has_part(path: &Path, name: &str) -> bool {
-    let text = format!("/{}", path.to_string_lossy().to_lowercase());
+    let parts: Vec<String> = path.iter().map(folded_name).collect();
+    let text = format!("/{}", parts.join("/"));
     text.contains(&format!("{name}/")) || text.ends_with(name)
 }
 

@@ -29,6 +29,14 @@ const FOLLOWED: &[(&str, &[&str])] = &[
             "cd src && cargo fmt --version",
         ],
     ),
+    ("package.json", &["pnpm ls", "pnpm --version", "pnpm why react", "yarn --version", "yarn why react"]),
+    (".mocharc.js", &["mocha --version", "mocha --help", "cd src && mocha --version"]),
+    (".mocharc.cjs", &["mocha --version"]),
+    ("ava.config.js", &["ava --version"]),
+    ("ava.config.mjs", &["ava --help"]),
+    ("nyc.config.js", &["nyc --version"]),
+    (".taprc", &["tap --version"]),
+    ("bunfig.toml", &["bun --version"]),
     (".cargo/config", &["cargo fmt --version", "cargo version"]),
 ];
 

@@ -213,3 +213,87 @@ fn an_ignored_name_brings_nothing_in_that_others_run_and_the_rest_comes() {
     assert!(has("build/a.o") && has("sub/.git"), "{record:#}");
     assert_eq!(std::fs::read_to_string(ground.place.path("a")).ok().as_deref(), Some("b\n"), "{record:#}");
 }
+
+/// What is there before some commands in a row; the folder is ignored, a file of its name is not.
+const ONE_BUILD: &str = "mkdir build a; echo precious > build/o; mkdir build/deep; echo p > build/deep/p; echo x > a/x; \
+    printf 'build/\n' > .gitignore; ";
+
+/// Commands in a row, of which some meet what another one left in the place of an ignored tree or of an entry in it.
+const IN_A_ROW: &[&[&str]] = &[
+    &["rm -rf build; echo f > build", "rm -rf build"],
+    &["rm -rf build; ln -s a build", "rm -rf build"],
+    &["rm -rf build; echo f > build", "echo g > build"],
+    &["rm -rf build; echo f > build", "rm build; mkdir build; echo n > build/n"],
+    &["rm -rf build; ln -s a build", "rm build; echo f > build"],
+    &["rm -rf build; echo f > build", "mv build other"],
+    &["rm -rf build; echo f > build", "rm build", "mkdir build; echo again > build/o"],
+    &["echo new > build/o", "rm .gitignore", "echo newer > build/o", "rm -rf build"],
+    &[
+        "echo new > build/n; rm build/deep/p",
+        "rm .gitignore",
+        "rm build/n build/o",
+        "mkdir -p build/deep; echo q > build/deep/p",
+    ],
+    &["rm -rf build", "echo f > build", "rm build"],
+    &["mkdir build/made; echo m > build/made/m", "rm .gitignore", "rm -rf build/made"],
+    &["rm -rf build; echo f > build", "chmod 600 build", "rm build"],
+];
+
+#[test]
+fn commands_in_a_row_that_replace_build_folders_are_undone_and_redone_one_by_one_exactly() {
+    for_everybody(&|ground| {
+        for commands in IN_A_ROW {
+            let ground = ground.another();
+            ground.lay_out(&format!("{REPOSITORY}{ONE_BUILD}"));
+            let mut trees = vec![ground.tree()];
+            for command in *commands {
+                let record = ground.bash_unread(command, 20.0);
+                assert_eq!(record["exit_code"], 0, "{commands:?}: {record:#}");
+                trees.push(ground.tree());
+            }
+            for _ in 0..2 {
+                for (index, before) in trees.iter().enumerate().rev().skip(1) {
+                    let undone = ground.haft(&["undo"]);
+                    let said = [&undone.stdout, &undone.stderr].map(|said| String::from_utf8_lossy(said)).concat();
+                    assert!(undone.status.success(), "{commands:?}: {said}");
+                    assert!(!said.contains("changed since"), "{commands:?}: {said}");
+                    assert_same(&format!("{commands:?}, undo to {index}: {said}"), before, &ground.tree());
+                }
+                for (index, after) in trees.iter().enumerate().skip(1) {
+                    assert!(ground.haft(&["redo"]).status.success(), "{commands:?}");
+                    assert_same(&format!("{commands:?}, redo to {index}"), after, &ground.tree());
+                }
+            }
+            assert!(ground.leftovers().is_empty(), "{commands:?}: {:?}", ground.leftovers());
+        }
+    });
+}
+
+#[test]
+fn what_took_the_place_of_a_build_folder_and_is_gone_does_not_keep_it_from_returning() {
+    for_everybody(&|ground| {
+        for replaced in ["rm -rf build; echo f > build", "rm -rf build; ln -s a build"] {
+            let ground = ground.another();
+            ground.lay_out(&format!("{REPOSITORY}{ONE_BUILD}"));
+            let before = ground.tree();
+            for command in [replaced, "rm -rf build"] {
+                ground.bash_unread(command, 20.0);
+            }
+            for steps in [&["undo", "1"][..], &["redo"], &["undo", "1"]] {
+                let done = ground.haft(steps);
+                assert!(done.status.success(), "{replaced}: {steps:?}: {}", String::from_utf8_lossy(&done.stderr));
+            }
+            assert_same(replaced, &before, &ground.tree());
+        }
+    });
+}
+
+#[test]
+fn what_somebody_else_wrote_in_the_place_of_a_build_folder_stays() {
+    let ground = Ground::own();
+    ground.lay_out(&format!("{REPOSITORY}{ONE_BUILD}"));
+    ground.bash_unread("rm -rf build; echo f > build", 20.0);
+    ground.lay_out("echo mine > build");
+    ground.haft(&["undo"]);
+    assert_eq!(std::fs::read_to_string(ground.place.path("build")).ok().as_deref(), Some("mine\n"));
+}

@@ -42,6 +42,11 @@ pub enum Act {
 }
 
 impl Act {
+    /// A program is started by another name than its own. Many do something else by it: `xzcat` as `unxz` removes files.
+    pub(super) fn other_name() -> Self {
+        Act::Unknown("the program gets another name, and may do something else by it".to_owned())
+    }
+
     /// Returns whether it opens a connection.
     pub(super) fn connects(&self) -> bool {
         matches!(self, Act::Connect(_) | Act::ConnectElsewhere)

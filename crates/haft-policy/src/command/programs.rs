@@ -12,6 +12,7 @@ pub(super) mod examples;
 mod filter;
 pub(super) mod flags;
 mod git_config;
+mod git_settings;
 pub(super) mod meaning;
 pub(crate) mod operands;
 mod parse;

@@ -66,7 +66,7 @@ pub(super) struct RepositoryJudge {
 impl RepositoryJudge {
     /// Returns the repository that a new or changed path plants, if it does.
     pub(super) fn planted(&self, sight: &dyn Sight, path: &Path) -> Option<PathBuf> {
-        let parts: Vec<String> = path.iter().map(|part| part.to_string_lossy().to_ascii_lowercase()).collect();
+        let parts: Vec<String> = path.iter().map(guarded::folded_name).collect();
         let beginning = |length: usize| path.iter().take(length).collect::<PathBuf>();
         let completes = |depth: usize| {
             let part = beginning(depth + 1);
@@ -106,7 +106,7 @@ pub(super) fn is_repository(folder: &Path, has: &dyn Fn(&Path) -> bool) -> bool 
 /// Returns whether a path is a part of the repository in a folder, or one of its settings and hooks.
 pub(crate) fn concerns(repository: &Path, path: &Path) -> bool {
     let Ok(below) = path.strip_prefix(repository) else { return false };
-    let parts: Vec<String> = below.iter().map(|part| part.to_string_lossy().to_ascii_lowercase()).collect();
+    let parts: Vec<String> = below.iter().map(guarded::folded_name).collect();
     let is_part = || parts.len() == 1 && PARTS.iter().any(|part| parts[0].eq_ignore_ascii_case(part));
     setting_depths(&parts).any(|depth| depth == 0) || is_part()
 }
@@ -135,7 +135,7 @@ fn has_settings(sight: &dyn Sight, folder: &Path) -> bool {
 }
 
 fn is_head(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name.eq_ignore_ascii_case(PARTS[0]))
+    path.file_name().is_some_and(|name| guarded::folded_name(name).eq_ignore_ascii_case(PARTS[0]))
 }
 
 /// Returns whether git accepts the beginning of a file as a `HEAD`.

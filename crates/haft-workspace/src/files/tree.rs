@@ -30,6 +30,7 @@ use super::clock::Moment;
 use super::open::Root;
 use super::replace::{Moved, Trouble};
 use crate::state::journal::{StoreName, TreeRecord};
+use back::PutBack;
 use exchange::Exchange;
 pub(super) use exchange::is_whiteout;
 use manifest::{Manifest, Operation};
@@ -46,8 +47,8 @@ pub(crate) struct TreeChange {
 enum Kind {
     /// Commits what a command left in its layer.
     Commit(Commit),
-    /// Takes back the exchange before.
-    Back,
+    /// Takes back the exchange before. Undos of later changes have written these places anew, through the journal.
+    Back(Vec<PathBuf>),
 }
 
 #[derive(Debug)]
@@ -82,12 +83,12 @@ impl TreeChange {
         Self { record, kind: Arc::new(Kind::Commit(commit)) }
     }
 
-    /// Prepares to take an exchange back.
-    pub(crate) fn back(record: &TreeRecord) -> Self {
+    /// Prepares to take an exchange back. At the restored places is what it left, though not the same file any more.
+    pub(crate) fn back(record: &TreeRecord, restored: Vec<PathBuf>) -> Self {
         let [created, replaced, removed] = record.counts;
         let counts = [removed, replaced, created];
         let record = TreeRecord { store: record.store.clone(), exchange: record.exchange + 1, counts };
-        Self { record, kind: Arc::new(Kind::Back) }
+        Self { record, kind: Arc::new(Kind::Back(restored)) }
     }
 
     /// Returns the places that it would fill or replace.
@@ -98,11 +99,12 @@ impl TreeChange {
         };
         match &*self.kind {
             Kind::Commit(commit) => Ok(places(&commit.operations)),
-            Kind::Back => {
+            Kind::Back(restored) => {
                 let store = stores.open(root.path(), &self.record.store)?;
                 let before = store.read(self.record.exchange.saturating_sub(1))?;
-                let put_back = || stores.put_back_after(root.path(), &self.record.store);
-                let (operations, _) = back::back(&Exchange::open(root, &store, place)?, &before, &put_back)?;
+                let exchange = Exchange::open(root, &store, place)?;
+                let found = put_back(root, stores, (&self.record, &exchange, place), restored);
+                let (operations, _) = back::back(&exchange, &before, &found)?;
                 Ok(places(&operations))
             }
         }
@@ -127,7 +129,7 @@ impl TreeChange {
                 Ok(())
             }
             Kind::Commit(_) => Ok(()),
-            Kind::Back => revert(root, stores, (place, &self.record)),
+            Kind::Back(_) => revert(root, stores, (place, &self.record)),
         }
     }
 
@@ -135,7 +137,7 @@ impl TreeChange {
     pub(super) fn perform(&self, root: &Root, stores: &TreeStores, place: &Path) -> Result<Vec<String>, Trouble> {
         match &*self.kind {
             Kind::Commit(commit) => commit.perform(root, (stores, &self.record.store), place),
-            Kind::Back => take_back(root, (stores, &self.record), place),
+            Kind::Back(restored) => take_back(root, (stores, &self.record), (place, restored)),
         }
     }
 }
@@ -207,12 +209,16 @@ fn kept_note(kept: usize, why: &str) -> Vec<String> {
 }
 
 /// Takes the exchange before this one back, as far as nothing was changed since; returns what stays.
-fn take_back(root: &Root, (stores, record): (&TreeStores, &TreeRecord), place: &Path) -> Result<Vec<String>, Trouble> {
+fn take_back(
+    root: &Root,
+    (stores, record): (&TreeStores, &TreeRecord),
+    (place, restored): (&Path, &[PathBuf]),
+) -> Result<Vec<String>, Trouble> {
     let store = stores.open(root.path(), &record.store)?;
     let before = store.read(record.exchange.saturating_sub(1))?;
     let exchange = Exchange::open(root, &store, place)?;
-    let put_back = || stores.put_back_after(root.path(), &record.store);
-    let (operations, kept) = back::back(&exchange, &before, &put_back)?;
+    let found = put_back(root, stores, (record, &exchange, place), restored);
+    let (operations, kept) = back::back(&exchange, &before, &found)?;
     store.write(record.exchange, &operations)?;
     let overtaken = exchange.apply(&operations)?;
     store.note_end(record.exchange)?;
@@ -220,10 +226,27 @@ fn take_back(root: &Root, (stores, record): (&TreeStores, &TreeRecord), place: &
 }
 
 /// Returns how many entries of a tree would stay if an exchange were taken back now.
-pub(crate) fn would_keep(root: &Root, stores: &TreeStores, (place, record): (&Path, &TreeRecord)) -> io::Result<usize> {
+pub(crate) fn would_keep(
+    root: &Root,
+    stores: &TreeStores,
+    (place, record): (&Path, &TreeRecord),
+    restored: &[PathBuf],
+) -> io::Result<usize> {
     let (exchange, manifest) = opened(root, stores, (place, record))?;
-    let put_back = || stores.put_back_after(root.path(), &record.store);
-    back::back(&exchange, &manifest, &put_back).map(|(_, kept)| kept)
+    let found = put_back(root, stores, (record, &exchange, place), restored);
+    back::back(&exchange, &manifest, &found).map(|(_, kept)| kept)
+}
+
+/// Finds the entries that undos of later changes put back, through stores and through the journal.
+fn put_back<'a>(
+    root: &'a Root,
+    stores: &'a TreeStores,
+    (record, exchange, place): (&'a TreeRecord, &Exchange, &Path),
+    restored: &[PathBuf],
+) -> PutBack<'a> {
+    let below = restored.iter().filter_map(|path| path.strip_prefix(place).ok());
+    let restored = below.filter_map(|path| exchange.in_workspace(path)).collect();
+    PutBack { restored, by_stores: Box::new(|| stores.put_back_after(root.path(), &record.store)) }
 }
 
 /// How far an exchange came that was cut off.

@@ -1,7 +1,7 @@
 //! Finds contents again: what was there before a change, after it, and now.
 
 use std::cell::OnceCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -9,6 +9,7 @@ use rustix::fs::OFlags;
 
 use super::sets::Sets;
 use super::{FileChange, Side};
+use crate::files::image;
 use crate::files::open::Root;
 use crate::files::tree::{TreeStores, would_keep};
 use crate::state::journal::{ContentHash, Inline, Journal, Kept, Objects, State, Step, TreeRecord};
@@ -40,9 +41,35 @@ impl<'a> Contents<'a> {
     }
 
     /// Returns whether nothing is left of an ignored tree when its exchange is taken back: nothing was changed since.
-    pub(super) fn vanishes(&self, path: &Path, tree: &TreeRecord) -> bool {
+    pub(super) fn vanishes(&self, path: &Path, tree: &TreeRecord, restored: &[PathBuf]) -> bool {
         matches!(tree.counts, [created, 0, 0] if created > 0)
-            && would_keep(self.root, &self.stores, (path, tree)).is_ok_and(|kept| kept == 0)
+            && would_keep(self.root, &self.stores, (path, tree), restored).is_ok_and(|kept| kept == 0)
+    }
+
+    /// Returns the places in an ignored tree that later undos and redos have written anew through the journal, and where
+    /// the content is now that was there before the first of those changes.
+    pub(super) fn restored_below(&self, tree: &Path, record: &TreeRecord) -> Vec<PathBuf> {
+        let reading = &self.sets.reading;
+        let is_it = |step: &Step| matches!(step, Step::Tree { tree, .. } if tree == record);
+        let Some(at) = reading.intents.iter().position(|(intent, _)| intent.steps.iter().any(is_it)) else {
+            return Vec::new();
+        };
+        let later = reading.intents[at + 1..].iter().filter(|(intent, _)| reading.outcome(intent) != Some(false));
+        let mut changed: BTreeMap<PathBuf, (&State, &State, bool)> = BTreeMap::new();
+        for (intent, step) in later.flat_map(|(intent, _)| intent.steps.iter().map(move |step| (intent, step))) {
+            let Step::Change { path, before, after, .. } = step else { continue };
+            let (path, takes_back) = (path.path(), intent.takes_back.is_some());
+            if path.starts_with(tree) {
+                let known = changed.entry(path).or_insert((before, after, takes_back));
+                (known.1, known.2) = (after, takes_back);
+            }
+        }
+        let is_restored = |(path, (before, after, takes_back)): &(&PathBuf, &(&State, &State, bool))| {
+            *takes_back
+                && before.is_same_content(after)
+                && image::look(self.root, path).is_ok_and(|seen| seen.state.is_same_content(after))
+        };
+        changed.iter().filter(is_restored).map(|(path, _)| path.clone()).collect()
     }
 
     /// Returns the content of a file before or after a step, if it was kept and is sound.

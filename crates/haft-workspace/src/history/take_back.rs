@@ -284,7 +284,8 @@ impl Plan {
             self.files.push((path, Became::Unchanged));
             return;
         }
-        let vanishes = contents.vanishes(&path, tree);
+        let restored = contents.restored_below(&path, tree);
+        let vanishes = contents.vanishes(&path, tree, &restored);
         let became = match tree.counts {
             _ if vanishes => Became::Removed,
             [0, 0, _] => Became::Returned,
@@ -293,7 +294,7 @@ impl Plan {
         if vanishes {
             self.vanishing_trees.push(path.clone());
         }
-        let (place, action) = (path.clone(), Action::Tree(Box::new(TreeChange::back(tree))));
+        let (place, action) = (path.clone(), Action::Tree(Box::new(TreeChange::back(tree, restored))));
         self.deeds.push(Deed { place, action, expected: Expected::Anything });
         self.files.push((path, became));
     }

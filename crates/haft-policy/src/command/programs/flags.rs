@@ -97,6 +97,7 @@ pub(crate) fn tell_apart(row: &Row, words: &[Value]) -> Given {
         match word.prefix() {
             "--" if word.known().is_some() => flags_may_come = false,
             "-" if word.known().is_some() => flags_may_come = teller.operand(word),
+            start if start.starts_with('-') && row.traits.first_letter => teller.by_first_letter(word),
             start if start.starts_with("--") => teller.long(word),
             start if start.starts_with('-') && row.traits.long => teller.long(word),
             start if start.starts_with('-') => teller.bundle(word),
@@ -216,6 +217,9 @@ impl<'a> Teller<'a> {
 
     /// Takes a one-dash flag with its value attached, such as `-Dname=x`; returns whether there is one.
     fn attached(&mut self, word: &Value) -> bool {
+        if self.row.traits.apart {
+            return false;
+        }
         let takes_some = |(flag, takes): &(&&'static str, &Takes)| {
             **takes > Takes::Nothing && !flag.starts_with("--") && word.prefix().starts_with(**flag)
         };
@@ -258,6 +262,39 @@ impl<'a> Teller<'a> {
         }
         if word.known().is_none() {
             self.doubt_a_flag();
+        }
+    }
+
+    /// Takes a flag of which the program reads the first letter. The rest of the word is a value or means nothing,
+    /// unless the word begins with one that the row names.
+    fn by_first_letter(&mut self, word: &Value) {
+        let text = word.prefix();
+        let dashes = if text.starts_with("--") { 2 } else { 1 };
+        let flag = format!("-{}", &text[dashes..]);
+        let longest = self.row.flags.iter().filter(|(name, _)| name.len() > 2 && flag.starts_with(**name));
+        if let Some((name, takes)) = longest.max_by_key(|(name, _)| name.len()) {
+            let value = (*takes >= Takes::Value).then(|| self.next().cloned()).flatten();
+            return self.give(name, value);
+        }
+        let letter: String = flag.chars().take(2).collect();
+        let rest = word.strip_prefix(&text[..(dashes - 1 + letter.len()).min(text.len())]).unwrap_or_default();
+        let is_word = |rest: &Value| rest.prefix().starts_with(|first: char| first.is_alphabetic());
+        match self.row.flags.get(letter.as_str()) {
+            Some(takes) if *takes >= Takes::Value && rest.is_empty() => {
+                let value = self.next().cloned();
+                self.give(&letter, value);
+            }
+            // Versions of the program may differ in how much of a word that takes a value must be written.
+            Some(takes) if *takes >= Takes::Value && (is_word(&rest) || rest.known().is_none()) => {
+                let doubt = format!("whether \"{text}\" takes the next word is not known");
+                self.given.doubts.push(doubt);
+                self.give(&letter, Some(rest));
+            }
+            Some(takes) => self.give(&letter, Some(rest).filter(|_| *takes >= Takes::Value)),
+            None => {
+                self.unlisted(text);
+                self.give(&letter, None);
+            }
         }
     }
 

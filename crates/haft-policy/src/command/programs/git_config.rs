@@ -10,10 +10,19 @@ use super::super::act::{Act, Deed, Inner, Reading};
 use super::super::patterns;
 use super::super::value::Value;
 use super::super::viewers::VIEWERS;
-use super::revision;
+use super::{git_settings, revision};
 
 /// Keys that name a file whose lines git may show.
-const FILES: &[&str] = &["*file", "*.skiplist", "commit.template"];
+const FILES: &[&str] = &[
+    "core.excludesfile",
+    "mailmap.file",
+    "blame.ignorerevsfile",
+    "diff.orderfile",
+    "format.signaturefile",
+    "fsck.skiplist",
+    "*.fsck.skiplist",
+    "commit.template",
+];
 /// Keys that open a way to something else.
 const TURNS: &[&str] = &[
     "url.*.insteadof",
@@ -83,6 +92,7 @@ pub(crate) fn for_one_command(word: &Value) -> Reading {
         Setting::RunPath(path) => one(Act::Path(Deed::Run, path)),
         Setting::File(path) => one(Act::Path(Deed::Read, path)),
         Setting::Turn => one(Act::Unknown(format!("{key} leads git somewhere else"))),
+        Setting::Unlisted => one(Act::Unknown(format!("what the setting {key} makes git do is not known"))),
     }
 }
 
@@ -108,6 +118,8 @@ enum Setting {
     File(Value),
     /// Turns to other places than those that are named.
     Turn,
+    /// Something that is not known: it may fetch, write or run.
+    Unlisted,
 }
 
 impl Setting {
@@ -140,17 +152,19 @@ impl Setting {
         if is_one(FILES) && !value.is_empty() {
             return Setting::File(value.clone());
         }
-        if setting != Some(GitSetting::Program) || is_harmless(value) {
-            return Setting::Plain;
+        match setting {
+            Some(_) if is_harmless(value) => Setting::Plain,
+            Some(_) => Setting::Run(value.strip_prefix("!").unwrap_or_else(|| value.clone())),
+            None if git_settings::is_harmless(&key) => Setting::Plain,
+            None => Setting::Unlisted,
         }
-        Setting::Run(value.strip_prefix("!").unwrap_or_else(|| value.clone()))
     }
 }
 
 /// Returns whether a key, whatever well-known program it may name, makes git run something or leads it elsewhere.
 fn names_what_runs(key: &str, value: &Value) -> bool {
     let is_key_of_programs = GitSetting::of(&key.to_ascii_lowercase()) == Some(GitSetting::Program);
-    is_key_of_programs || !matches!(Setting::of(key, value), Setting::Plain | Setting::File(_))
+    is_key_of_programs || !matches!(Setting::of(key, value), Setting::Plain | Setting::File(_) | Setting::Unlisted)
 }
 
 /// Returns whether it is a well-known program, perhaps with flags.

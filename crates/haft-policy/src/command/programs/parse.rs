@@ -61,6 +61,8 @@ fn says(text: &'static str, row: &mut Row) -> Result<Says, String> {
         "dashless" => &mut traits.dashless,
         "stops" => &mut traits.stops,
         "long" => &mut traits.long,
+        "apart" => &mut traits.apart,
+        "first-letter" => &mut traits.first_letter,
         "launcher" => &mut traits.launcher,
         _ => return Err(format!("\"{word}\" is not a fact")),
     };

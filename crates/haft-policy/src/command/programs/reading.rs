@@ -310,7 +310,10 @@ impl<'a> Reader<'a> {
             Some(Output::Passed) => Flow::Passed,
             Some(Output::Text) => Flow::Text(Value::unknown()),
             Some(Output::Name) => Flow::Text(a_name()),
-            Some(Output::Paths) => Flow::Paths(self.printed_paths(acts).iter().flat_map(itself_and_below).collect()),
+            Some(Output::Paths) => {
+                let paths = self.printed_paths(acts);
+                Flow::Paths(paths.iter().flat_map(itself_and_below).chain(bare_name_of(&paths)).collect())
+            }
             Some(output @ (Output::Names | Output::HiddenNames | Output::Tree)) => {
                 let paths = self.printed_paths(acts);
                 let hidden = paths.iter().filter(|_| output == Output::HiddenNames).map(hidden_names_in);
@@ -348,6 +351,13 @@ fn a_name() -> Value {
     let mut name = Value::text("0");
     name.push(Piece::Glob);
     name
+}
+
+/// Returns some name without a folder where one of these paths is the folder of the program itself. Programs print what
+/// lies there so, and it may look like a flag to the next program: `git ls-files`, `rg --files`, `fd`, `grep -rl x`.
+pub(crate) fn bare_name_of(paths: &[Value]) -> Option<Value> {
+    let finds_here = |path: &Value| is_here(path) || path.prefix().starts_with(['*', '?', '[', ':']);
+    paths.iter().any(finds_here).then(a_bare_name)
 }
 
 /// Returns what is printed of a path: the path itself where it is a file, or what lies below it.

@@ -148,6 +148,10 @@ pub(crate) struct Traits {
     pub(crate) stops: bool,
     /// Long flags have one dash.
     pub(crate) long: bool,
+    /// Values of one-dash flags are never attached.
+    pub(crate) apart: bool,
+    /// The first letter of a flag says which one it is, and flags are never bundled.
+    pub(crate) first_letter: bool,
     /// Which of its words is a command is not known.
     pub(crate) launcher: bool,
     /// Some flag is not harmless, or may not be.

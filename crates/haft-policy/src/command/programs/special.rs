@@ -9,6 +9,7 @@ mod fd;
 mod find;
 mod kill;
 mod names;
+mod network_tools;
 mod sg;
 mod shell;
 mod xargs;
@@ -28,6 +29,10 @@ pub(crate) fn read(name: &str, words: &[Value]) -> Option<Reading> {
         | "posh" | "oksh" | "loksh" | "hush" => shell::read,
         "sg" if sg::is_search(words) => sg::read_search,
         "kill" => kill::read,
+        "ip" => network_tools::read_ip,
+        "bridge" => network_tools::read_bridge,
+        "tc" => network_tools::read_tc,
+        "nmcli" => network_tools::read_nmcli,
         "chmod" | "gchmod" => chmod::read,
         "echo" => echo::read,
         "printf" => echo::read_format,

@@ -229,8 +229,12 @@ impl Walk<'_> {
             match flag.known() {
                 Some("--") => words = rest,
                 Some(flag) if flag.starts_with('-') && flag.len() > 1 => {
+                    // A login shell (`-l`) has a name of its own as well.
+                    if flag.contains(['a', 'l']) {
+                        self.emit(Act::other_name());
+                    }
                     // Whatever stands behind `a` in the flag is the name; else the next word is.
-                    let takes_next = flag.ends_with('a');
+                    let takes_next = flag.find('a').is_some_and(|at| at + 1 == flag.len());
                     words = if takes_next { rest.get(1..).unwrap_or_default() } else { rest };
                 }
                 _ => break,

@@ -16,14 +16,32 @@ use super::manifest::{Identity, Manifest, Operation};
 use super::plan::{From, Hides, Planner, Side, stat_if_there};
 use crate::state::journal::PathText;
 
+/// The entries that undos of later changes put back, so that nobody else has changed them.
+pub(super) struct PutBack<'a> {
+    /// Those that the journal has written anew: they have the content of what was there, and are other files.
+    pub(super) restored: HashSet<Identity>,
+    /// Those that came back from the stores of later exchanges.
+    pub(super) by_stores: Box<dyn Fn() -> HashSet<Identity> + 'a>,
+}
+
+impl PutBack<'_> {
+    /// Returns whether an entry was written anew in the place of this one.
+    fn has_restored(&self, found: &Found, earlier: &Identity) -> bool {
+        let now = Identity::of(&found.stat);
+        let size = |identity: &Identity| identity.content.map(|(size, ..)| size);
+        self.restored.contains(&now) && size(&now) == size(earlier)
+    }
+}
+
 /// Plans to take an exchange back; also returns how many entries stay because they were changed since.
 pub(super) fn back(
     exchange: &Exchange,
     done: &Manifest,
-    find_put_back: &dyn Fn() -> HashSet<Identity>,
+    put_back: &PutBack<'_>,
 ) -> io::Result<(Vec<Operation>, usize)> {
+    let find_put_back = || &(put_back.by_stores)() | &put_back.restored;
     let mut planner = Planner::new(From::Store, done.since(), &|| false);
-    planner.find_put_back = find_put_back;
+    planner.find_put_back = &find_put_back;
     let mut made: Vec<PathBuf> = Vec::new();
     for operation in done.operations.iter().rev().filter(|operation| operation.moves()) {
         let path = operation.path();
@@ -32,29 +50,39 @@ pub(super) fn back(
         let is = |found: &Option<Found>, identity: &Identity| {
             found.as_ref().is_some_and(|found| Identity::of(&found.stat) == *identity)
         };
+        // What the exchange brought is what is there, or what the journal has written in its place.
+        let came = |comes: &Identity| {
+            let is_it = |found: &&Found| Identity::of(&found.stat) == *comes || put_back.has_restored(found, comes);
+            in_workspace.as_ref().filter(is_it).map(|found| Identity::of(&found.stat))
+        };
         match operation {
             // It is gone by now, and so it should be.
             Operation::Bring { .. } if in_workspace.is_none() => {}
             // A file is recognised by itself; in a folder something may have been changed.
-            Operation::Bring { comes, .. } if is(&in_workspace, comes) && comes.content.is_some() => {
-                planner.operations.push(Operation::Take { path: path.clone(), goes: *comes });
-            }
-            Operation::Bring { comes, .. } if is(&in_workspace, comes) => {
-                planner.pair(None, in_workspace.as_ref().map(Found::side), (Hides::Yes, 0))?;
+            Operation::Bring { comes, .. } if came(comes).is_some() => {
+                match came(comes).filter(|goes| goes.content.is_some()) {
+                    Some(goes) => planner.operations.push(Operation::Take { path: path.clone(), goes }),
+                    None => planner.pair(None, in_workspace.as_ref().map(Found::side), (Hides::Yes, 0))?,
+                }
             }
             Operation::Take { goes, .. } if is(&in_store, goes) => {
                 planner.make_folders(exchange, &mut made)?;
                 let both = (in_store.as_ref().map(Found::side), in_workspace.as_ref().map(Found::side));
                 planner.returning(both)?;
             }
-            Operation::Exchange { comes, goes, .. }
-                if is(&in_workspace, comes) && is(&in_store, goes) && comes.content.is_some() =>
-            {
-                planner.operations.push(Operation::Exchange { path: path.clone(), comes: *goes, goes: *comes });
+            // What took its place is gone by now.
+            Operation::Exchange { goes, .. } if in_workspace.is_none() && is(&in_store, goes) => {
+                planner.make_folders(exchange, &mut made)?;
+                planner.returning((in_store.as_ref().map(Found::side), None))?;
             }
-            Operation::Exchange { comes, goes, .. } if is(&in_workspace, comes) && is(&in_store, goes) => {
-                let both = (in_store.as_ref().map(Found::side), in_workspace.as_ref().map(Found::side));
-                planner.pair(both.0, both.1, (Hides::Yes, 0))?;
+            Operation::Exchange { comes, goes, .. } if is(&in_store, goes) && came(comes).is_some() => {
+                let (now, then) = (in_workspace.as_ref(), in_store.as_ref());
+                match came(comes).filter(|now| now.content.is_some()) {
+                    Some(now) => {
+                        planner.operations.push(Operation::Exchange { path: path.clone(), comes: *goes, goes: now });
+                    }
+                    None => planner.pair(then.map(Found::side), now.map(Found::side), (Hides::Yes, 0))?,
+                }
             }
             _ => planner.kept += 1,
         }

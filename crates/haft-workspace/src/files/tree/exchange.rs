@@ -128,6 +128,15 @@ impl Exchange {
         (in_workspace, found(entry.store_stat(), &entry.pair.store, &entry.in_store))
     }
 
+    /// Returns what recognises the entry of the workspace at a path, where there is one.
+    pub(super) fn in_workspace(&self, path: &Path) -> Option<Identity> {
+        let Some(name) = path.file_name() else {
+            return self.both(&PathText::from(path)).0.map(|found| Identity::of(&found.stat));
+        };
+        let folder = self.open_workspace(path.parent()?).ok()?;
+        stat_name(folder.as_fd(), name.as_encoded_bytes()).ok().map(|stat| Identity::of(&stat))
+    }
+
     /// Returns whether the folder in the workspace that holds a path is there.
     pub(super) fn has_parent(&self, path: &Path) -> bool {
         match path.parent() {

@@ -21,7 +21,14 @@ pub(super) fn read(words: &[Value]) -> Reading {
         at += 1;
         match flag(&word, words.get(at)) {
             Flag::Plain => {}
-            Flag::TakesNext => at += 1,
+            Flag::OtherName(taken) => {
+                at += taken;
+                reading.acts.push(Act::other_name());
+            }
+            Flag::SearchPath(folders, taken) => {
+                at += taken;
+                reading.inner.push(Inner::Variable("PATH".to_owned(), folders));
+            }
             Flag::Unset(name, taken) => {
                 at += taken;
                 if name.prefix().starts_with("HAFT_") {
@@ -103,7 +110,9 @@ fn variable(name: String, value: Value) -> Inner {
 
 enum Flag {
     Plain,
-    TakesNext,
+    SearchPath(Value, usize),
+    /// The program gets another name.
+    OtherName(usize),
     Unset(Value, usize),
     Folder(Value, usize),
     Split(Value, usize),
@@ -124,7 +133,7 @@ fn flag(word: &Value, next: Option<&Value>) -> Flag {
             _ if "split-string".starts_with(long) => Flag::Split(value, taken),
             _ if "chdir".starts_with(long) => Flag::Folder(value, taken),
             _ if "unset".starts_with(long) => Flag::Unset(value, taken),
-            _ if "argv0".starts_with(long) && !is_attached => Flag::TakesNext,
+            _ if "argv0".starts_with(long) => Flag::OtherName(taken),
             _ if word.known().is_none() && !is_attached => Flag::Unknown,
             _ => Flag::Plain,
         };
@@ -144,7 +153,12 @@ fn flag(word: &Value, next: Option<&Value>) -> Flag {
                 let (value, taken) = value_of(before);
                 return Flag::Unset(value, taken);
             }
-            'a' | 'P' => return if before.len() == start.len() { Flag::TakesNext } else { Flag::Plain },
+            'a' => return Flag::OtherName(value_of(before).1),
+            // Where the program is looked for (BSD).
+            'P' => {
+                let (value, taken) = value_of(before);
+                return Flag::SearchPath(value, taken);
+            }
             _ => {}
         }
     }

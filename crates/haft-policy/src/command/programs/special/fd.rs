@@ -4,7 +4,7 @@ use super::super::super::act::{Act, Deed, Flow, Inner, Reading};
 use super::super::super::patterns;
 use super::super::super::value::{Piece, Value};
 use super::super::meaning::below;
-use super::super::reading::names_below;
+use super::super::reading::{bare_name_of, names_below};
 use super::find::{put_in, something_below};
 use super::names::{Names, found_below, plain_name};
 
@@ -74,13 +74,16 @@ pub(super) fn read(words: &[Value]) -> Reading {
     let named = found_below(&paths, &names);
     let found = if named.is_empty() { paths.iter().map(something_below).collect() } else { named.clone() };
     for (command, path) in told.commands.iter().flat_map(|command| found.iter().map(move |path| (command, path))) {
+        // Without its folder a name may be that of another file, or look like a flag.
+        let bare = Value::unknown();
+        let path = if names_last_part(command) { &bare } else { path };
         let words = with_found(command, path);
         reading.inner.push(match &told.base {
             Some(base) => Inner::WordsIn(base.clone(), words),
             None => Inner::Words(words),
         });
     }
-    let printed = paths.iter().flat_map(names_below).chain(named);
+    let printed = paths.iter().flat_map(names_below).chain(bare_name_of(&paths)).chain(named);
     reading.output = Flow::Paths(printed.map(|path| from_here(&path)).collect());
     reading
 }
@@ -158,6 +161,11 @@ fn name_asked_for(pattern: &str, words: &[Value]) -> Option<Value> {
     let is_glob = words.iter().any(|word| matches!(word.known(), Some("-g" | "--glob")));
     let name = if is_glob { Some(patterns::as_value(pattern)) } else { plain_name(pattern).map(Value::text) };
     name.filter(|name| name.pieces() != [Piece::Glob])
+}
+
+/// Returns whether a command gets the last part of the path that was found, without its folder.
+fn names_last_part(command: &[Value]) -> bool {
+    command.iter().any(|word| ["{/}", "{/.}"].iter().any(|mark| word.shown().starts_with(mark)))
 }
 
 fn with_found(command: &[Value], found: &Value) -> Vec<Value> {

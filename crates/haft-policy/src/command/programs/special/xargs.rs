@@ -11,6 +11,8 @@ const LONG_WITH_VALUE: &[&str] =
 struct Options {
     mark: Option<String>,
     file: Option<Value>,
+    /// The variable that tells each process its number.
+    variable: Option<Value>,
     doubts: bool,
 }
 
@@ -34,6 +36,11 @@ pub(super) fn read(words: &[Value]) -> Reading {
         reading.acts.push(Act::Unknown("a word that may be a flag".to_owned()));
     }
     reading.acts.extend(options.file.iter().map(|file| Act::Path(Deed::Read, file.clone())));
+    match options.variable.as_ref().map(|name| name.known().map(str::to_owned)) {
+        Some(Some(name)) => reading.inner.push(Inner::Variable(name, Value::number())),
+        Some(None) => reading.acts.push(Act::Unknown("which variable it sets is known only when it runs".to_owned())),
+        None => {}
+    }
     // Without a command it prints the words.
     let echo = [Value::text("echo")];
     reading.inner.push(options.inner(if command.is_empty() { &echo } else { command }));
@@ -79,8 +86,10 @@ impl Options {
         }
         let Some(flag) = LONG_WITH_VALUE.iter().find(|flag| flag.starts_with(name)) else { return 0 };
         let takes_next = usize::from(attached.is_none());
-        if *flag == "--arg-file" {
-            self.set('a', attached.or(next.cloned()));
+        match *flag {
+            "--arg-file" => self.set('a', attached.or(next.cloned())),
+            "--process-slot-var" => self.variable = attached.or(next.cloned()),
+            _ => {}
         }
         takes_next
     }

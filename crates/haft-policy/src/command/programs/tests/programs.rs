@@ -72,9 +72,9 @@ fn find_runs_removes_and_writes_below_its_starts() {
 #[test]
 fn fd_runs_a_command_for_what_it_finds() {
     assert_eq!(shipped("fd -e rs 'x|y' src"), "List src; prints src/* src/*…");
-    assert_eq!(shipped("fd x* -x rm {}"), "List .; runs [rm ./*…]; prints ./* ./*…");
+    assert_eq!(shipped("fd x* -x rm {}"), "List .; runs [rm ./*…]; prints ./* ./*… *");
     assert_eq!(shipped("fd . /a -X rm -f"), "List /a; runs [rm -f /a/*…]; prints /a/* /a/*…");
-    assert_eq!(shipped("fd --exec=rm"), "List .; runs [rm ./*…]; prints ./* ./*…");
+    assert_eq!(shipped("fd --exec=rm"), "List .; runs [rm ./*…]; prints ./* ./*… *");
 }
 
 #[test]
@@ -194,10 +194,31 @@ fn every_row_asks_about_a_flag_that_its_author_has_not_checked() {
     let rows = Table::shipped().rows().filter_map(Result::ok).filter(|row| row.traits.unnamed == Unnamed::Asked);
     let commands: Vec<String> = rows
         .flat_map(|row| &row.names)
-        .map(|name| format!("{} --a-flag-that-no-program-has=x", name.replace('+', " ")))
+        .map(|name| format!("{} --zz-flag-that-no-program-has=x", name.replace('+', " ")))
         .collect();
     let allowed: Vec<&String> = commands.iter().filter(|command| decision(command) == Decision::Allow).collect();
 
     assert!(commands.len() > 1_000);
     assert!(allowed.is_empty(), "{allowed:#?}");
+}
+
+/// A word behind one dash that a row names says that its program may not bundle letters; then a word that the row
+/// does not name must not count as harmless letters.
+#[test]
+fn a_row_with_words_behind_one_dash_knows_its_flags() {
+    let is_word = |flag: &&&str| {
+        let letters = flag.trim_start_matches('-');
+        let mut distinct: Vec<char> = letters.chars().collect();
+        distinct.dedup();
+        flag.starts_with('-') && !flag.starts_with("--") && distinct.len() > 1
+    };
+    for row in Table::shipped().rows().map(|row| row.unwrap_or_else(|fault| panic!("{fault}"))) {
+        let reads_words = row.traits.long || row.traits.first_letter || row.traits.unnamed != Unnamed::Harmless;
+        let words: Vec<_> = row.flags.keys().filter(is_word).collect();
+        assert!(
+            reads_words || words.is_empty(),
+            "{} has {words:?}: see the traits \"long\" and \"first-letter\"",
+            row.shown()
+        );
+    }
 }

@@ -300,7 +300,7 @@ fn what_a_program_prints_is_told() {
     let rows = "ls\n  operands list\n  flags any\n  output paths\n  with -x output decoded\n\
                 curl\n  operands url\n  value -o create\n  unless -o output downloaded\n";
 
-    assert_eq!(by(rows, "ls"), "prints ./* ./*…");
+    assert_eq!(by(rows, "ls"), "prints ./* ./*… *");
     assert_eq!(by(rows, "ls a b"), "List a; List b; prints a a/* a/*… b b/* b/*…");
     assert_eq!(by(rows, "ls -x"), "prints Decoded");
     assert_eq!(by(rows, "curl http://x.example/y"), "Connect x.example; prints Downloaded");
