@@ -29,6 +29,8 @@ mod kept_by_git;
 mod looking;
 #[path = "shell/masked.rs"]
 mod masked;
+#[path = "shell/own_lines.rs"]
+mod own_lines;
 #[path = "shell/own_repositories.rs"]
 mod own_repositories;
 #[path = "shell/owners.rs"]

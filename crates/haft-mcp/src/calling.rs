@@ -140,8 +140,10 @@ async fn stopped(server: &Server, context: &RequestContext<RoleServer>) {
 fn no_such_tool(toolbox: &Toolbox, name: &str) -> ErrorData {
     let runtime = &toolbox.host().runtime;
     runtime.redactor().also_hide_files(&runtime.doors().look.secrets(Breadth::Whole).changed);
-    let name = runtime.redactor().redact_known(name);
-    let shown: String = name.chars().filter(|c| !c.is_control()).take(80).collect();
+    // What is left out of a name must not make a secret of it again.
+    let plain: String = name.chars().filter(|c| !c.is_control()).collect();
+    let name = runtime.redactor().redact_known(&plain);
+    let shown: String = name.chars().take(80).collect();
     let next = match toolbox.host().runtime.catalog().nearest(&name) {
         Some(near) => format!("call \"{near}\""),
         None => "call one that tools/list names".to_owned(),

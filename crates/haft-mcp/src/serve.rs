@@ -43,6 +43,7 @@ pub async fn serve(
     let pipes = Pipes {
         lines: Lines::of(input),
         outbox,
+        opened: opened.clone(),
         in_flight: in_flight.clone(),
         ended: ended.clone(),
         owed: VecDeque::new(),

@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use haft_host::options::Options;
 use haft_host::toolbox::Toolbox;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ClientNotification, ClientRequest, DiscoverResult, Implementation,
-    InitializeRequestParams, InitializeResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    MetaObject, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, RequestId,
-    ServerCapabilities, ServerConfig, ServerResult,
+    CallToolRequestParams, CallToolResponse, ClientNotification, ClientRequest, CustomRequest, CustomResult,
+    DiscoverResult, ErrorCode, Implementation, InitializeRequestParams, InitializeResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, MetaObject, PaginatedRequestParams, ProtocolVersion,
+    ReadResourceRequestParams, ReadResourceResponse, RequestId, ServerCapabilities, ServerConfig, ServerResult,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, Service};
 use rmcp::{ErrorData, ServerHandler};
@@ -152,6 +152,14 @@ impl ServerHandler for Server {
         client.protocol_version = answer.protocol_version.clone();
         context.peer.set_peer_info(client);
         Ok(answer)
+    }
+
+    async fn on_custom_request(
+        &self,
+        _request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "there is no such method", None))
     }
 
     async fn discover(&self, _context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {

@@ -7,10 +7,12 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use haft_host::toolbox::Toolbox;
 use rmcp::ErrorData;
 use rmcp::model::{ClientJsonRpcMessage, ErrorCode, RequestId, ServerJsonRpcMessage, ServerNotification};
 use rmcp::service::RoleServer;
 use rmcp::transport::Transport;
+use tokio::sync::OnceCell;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -28,6 +30,8 @@ const BUSY: ErrorCode = ErrorCode(-32000);
 pub(crate) struct Pipes {
     pub(crate) lines: Lines,
     pub(crate) outbox: Outbox,
+    /// The tools, as soon as somebody has asked for them.
+    pub(crate) opened: Arc<OnceCell<Toolbox>>,
     pub(crate) in_flight: Arc<InFlight>,
     /// Told when nothing more is to be done.
     pub(crate) ended: CancellationToken,
@@ -75,7 +79,16 @@ impl Pipes {
         }
     }
 
-    fn owe(&mut self, id: Option<RequestId>, error: ErrorData) {
+    /// Hides secrets in an error. What no call has made quotes the client, and it may have sent what it read elsewhere.
+    fn hide(&self, error: &mut ErrorData) {
+        let Some(toolbox) = self.opened.get() else { return };
+        let redactor = toolbox.host().runtime.redactor();
+        error.message = redactor.redact(&error.message).into_owned().into();
+        error.data.iter_mut().for_each(|data| redactor.redact_value(data));
+    }
+
+    fn owe(&mut self, id: Option<RequestId>, mut error: ErrorData) {
+        self.hide(&mut error);
         // Readers of all ages take null where the id is not known; left out, only new ones would.
         let line = match id {
             Some(id) => line_of(&ServerJsonRpcMessage::error(error, Some(id))),
@@ -102,7 +115,10 @@ impl Pipes {
 impl Transport<RoleServer> for Pipes {
     type Error = Closed;
 
-    fn send(&mut self, message: ServerJsonRpcMessage) -> impl Future<Output = Result<(), Closed>> + Send + 'static {
+    fn send(&mut self, mut message: ServerJsonRpcMessage) -> impl Future<Output = Result<(), Closed>> + Send + 'static {
+        if let ServerJsonRpcMessage::Error(error) = &mut message {
+            self.hide(&mut error.error);
+        }
         let answered = match &message {
             ServerJsonRpcMessage::Response(response) => Some(response.id.clone()),
             ServerJsonRpcMessage::Error(error) => error.id.clone(),

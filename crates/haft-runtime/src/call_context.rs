@@ -21,7 +21,7 @@ use haft_contract::error::ToolError;
 use haft_contract::kinds::ErrorKind;
 use haft_contract::limits::Limits;
 use haft_contract::path::Target;
-use haft_contract::result::{Did, Status, ToolResult};
+use haft_contract::result::{Status, ToolResult};
 use haft_policy::policy::Mode;
 use serde_json::Value;
 use tracing::Instrument;
@@ -165,27 +165,9 @@ impl<'a> CallContext<'a> {
         result.bits = self.bits();
         self.tell_effects();
         self.remember(&result);
-        self.hide_in_names(&mut result);
         self.turn.leave(&self.place);
         self.tell(|| What::ended(result.clone()));
         result
-    }
-
-    /// Hides secrets in the names of files that were changed.
-    fn hide_in_names(&self, result: &mut ToolResult) {
-        if let Did::Changed { files, .. } = &mut result.did {
-            self.hide_in_targets(files);
-        }
-    }
-
-    fn hide_in_targets(&self, targets: &mut [Target]) {
-        for target in targets {
-            let place = target.place();
-            if let std::borrow::Cow::Owned(hidden) = self.redactor.redact_known(&place.path().to_string_lossy()) {
-                let place = haft_contract::path::Place::new(hidden, place.extent());
-                *target = if target.is_inside() { Target::Inside(place) } else { Target::Outside(place) };
-            }
-        }
     }
 
     /// Sets the sticky facts that follow from what the call had planned, once it has begun to run.
@@ -339,7 +321,7 @@ impl<'a> CallContext<'a> {
             self.tell(|| What::OutputChunk(rest));
         }
         let mut files = changed_in(&self.receipts());
-        self.hide_in_targets(&mut files);
+        files.iter_mut().for_each(|file| self.redactor.redact_target(file));
         if !files.is_empty() {
             self.tell(|| What::FilesChanged(files));
         }

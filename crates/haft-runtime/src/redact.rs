@@ -21,6 +21,7 @@ use haft_contract::diff::{Diff, DiffLine};
 use haft_contract::door::SecretFile;
 pub(crate) use haft_contract::hidden::HIDDEN;
 use haft_contract::hidden::Hides;
+use haft_contract::path::{Place, Target};
 use serde_json::Value;
 
 use known::{Known, Secret};
@@ -122,6 +123,15 @@ impl Redactor {
     /// Hides secrets in all strings of a value.
     pub fn redact_value(&self, value: &mut Value) {
         in_strings(value, &|text| self.redact(text));
+    }
+
+    /// Hides the values that are known to be secret in a path.
+    pub(crate) fn redact_target(&self, target: &mut Target) {
+        let place = target.place();
+        if let Cow::Owned(hidden) = self.redact_known(&place.path().to_string_lossy()) {
+            let place = Place::new(hidden, place.extent());
+            *target = if target.is_inside() { Target::Inside(place) } else { Target::Outside(place) };
+        }
     }
 
     /// Hides secrets in the lines of a difference, also those that go over several lines of one side.

@@ -89,6 +89,30 @@ fn a_failed_tool_is_a_result_with_advice_and_an_unknown_one_is_an_error() {
 }
 
 #[test]
+fn errors_of_the_protocol_name_no_secrets() {
+    let place = Place::new();
+    let value = "q8Zt3LmX0vRk7PwYbN2cDf6H";
+    place.put("ws/.env", &format!("API_KEY={value}\n"));
+    let mut server = place.shaken(&[], json!({}));
+    server.call("bash", json!({ "command": "ls" }));
+    let (begin, end) = value.split_at(12);
+    for name in [value.to_owned(), format!("{begin}\u{1}{end}"), format!("x{value}"), format!("\n{value}\u{7f}")] {
+        for (method, params) in [
+            ("tools/call", json!({ "name": name, "arguments": {} })),
+            ("tools/call", json!({ "name": "bash", "arguments": name })),
+            ("tools/list", json!({ "cursor": name })),
+            ("resources/read", json!({ "uri": name })),
+            ("prompts/get", json!({ "name": name })),
+            (&format!("tools/{name}"), json!({})),
+        ] {
+            let answer = server.request(method, params.clone()).to_string();
+            let plain = answer.replace("\\u0001", "");
+            assert!(!plain.contains(value), "{method} {params}: {answer}");
+        }
+    }
+}
+
+#[test]
 fn a_client_that_reads_again_gets_the_file_again() {
     let mut server = Place::new().shaken(&[], json!({}));
     let ids: Vec<u64> = (0..3).map(|_| server.begin_call("read_file", json!({ "path": "src/main.rs" }))).collect();

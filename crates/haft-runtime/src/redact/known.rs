@@ -30,6 +30,8 @@ const SHORTEST_RANDOM: usize = 20;
 const LONGEST_BEGINNING: usize = 4 * 1024;
 /// How much of the beginning of a text tells it from others.
 const BEGINNING: usize = 3;
+/// Longest text in which others that begin inside of it are looked for, in bytes.
+const LONGEST_SEARCHED_AGAIN: usize = 512;
 /// Shortest beginning of a text, before the end of a line, whose rest is waited for.
 const SHORTEST_BEGINNING: usize = 6;
 
@@ -97,7 +99,8 @@ impl Known {
         for (secret, file) in secrets {
             self.add_middle(&secret, file);
             for form in forms(&secret) {
-                let is_long = form.text.len() >= SHORTEST_LONG;
+                // What a form adds to a short text does not make it one that programs wrap.
+                let is_long = secret.text.len() >= SHORTEST_LONG;
                 self.insert(
                     &form.text,
                     Entry {
@@ -118,6 +121,8 @@ impl Known {
                 text.len() >= SHORTEST_RANDOM
                     && entry.kept.is_empty()
                     && entry.middle_of.is_none()
+                    // Parts of these are ordinary in other texts.
+                    && !["&quot;", "&lt;", "&gt;", "&amp;", "&#", "\\u00"].iter().any(|escape| text.contains(escape))
                     && !may_be_ordinary(text)
             };
             let random = || self.entries.iter().filter(is_random);
@@ -198,18 +203,17 @@ impl Known {
     /// Returns what is found in a text, each with all that belongs to it.
     fn found<'a>(&'a self, found_by: &AhoCorasick, text: &str) -> Vec<(Range<usize>, &'a Entry)> {
         let mut all: Vec<(Range<usize>, &Entry)> = Vec::new();
-        for found in found_by.find_iter(text) {
+        let mut from = 0;
+        while let Some(found) = found_by.find(aho_corasick::Input::new(text).range(from..)) {
+            from = found.end();
             let Some(entry) = self.entry(&text[found.range()]) else { continue };
-            let value = found.start() + entry.kept.len()..found.end();
+            // A longer text may begin inside of one that is hidden: the value behind a name, or one that goes on.
+            if found.len() <= LONGEST_SEARCHED_AGAIN {
+                let name = entry.kept.len().max(1);
+                from = text.ceil_char_boundary(found.start() + name);
+            }
+            // Not this name; the value behind it may be a secret by itself.
             if !text[found.start()..].starts_with(&*entry.kept) {
-                // Not this name; the value behind it may be a secret by itself.
-                let inside = found_by.find_iter(&text[value.clone()]).map(|inside| {
-                    let range = value.start + inside.start()..value.start + inside.end();
-                    (range.clone(), self.entry(&text[range]))
-                });
-                let whole =
-                    inside.filter_map(|(range, entry)| Some((range, entry.filter(|entry| entry.kept.is_empty())?)));
-                all.extend(whole);
                 continue;
             }
             let mut range = found.range();
@@ -233,12 +237,12 @@ impl Known {
         let tail = text[first..].to_ascii_lowercase();
         let unwrapped = Unwrapped::of(&tail, &line_pieces(&tail), Wrapping::Anywhere);
         let mut nearest = tail.len().saturating_sub(self.longest)..tail.len();
-        let plain = nearest.find(|at| tail.is_char_boundary(*at) && self.begins_some(&tail[*at..], 1));
+        let plain = nearest.find(|at| tail.is_char_boundary(*at) && self.begins_some(&tail[*at..], |_| true));
         let wrapped = unwrapped.and_then(|unwrapped| {
             let text = &unwrapped.text;
             let starts =
                 (0..text.len()).filter(|at| text.is_char_boundary(*at) && text.len() - at >= SHORTEST_BEGINNING);
-            let mut begun = starts.filter(|at| self.begins_some(&text[*at..], SHORTEST_LONG));
+            let mut begun = starts.filter(|at| self.begins_some(&text[*at..], |entry| entry.is_long));
             begun.next().map(|at| unwrapped.original(at))
         });
         let mut start = [plain, wrapped].into_iter().flatten().min().unwrap_or(tail.len());
@@ -250,14 +254,14 @@ impl Known {
         first + start
     }
 
-    /// Returns whether a text of at least this length begins with this one and goes on.
-    fn begins_some(&self, beginning: &str, shortest: usize) -> bool {
+    /// Returns whether a text of this kind begins with this one and goes on.
+    fn begins_some(&self, beginning: &str, is_meant: impl Fn(&Entry) -> bool) -> bool {
         if beginning.as_bytes().first_chunk().is_some_and(|first| !self.beginnings.contains(first)) {
             return false;
         }
         let after = (std::ops::Bound::Excluded(beginning), std::ops::Bound::Unbounded);
         let mut begun = self.entries.range::<str, _>(after).take_while(|(text, _)| text.starts_with(beginning)).take(8);
-        begun.any(|(text, _)| text.len() >= shortest)
+        begun.any(|(_, entry)| is_meant(entry))
     }
 }
 

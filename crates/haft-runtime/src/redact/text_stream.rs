@@ -51,6 +51,6 @@ mod tests {
     fn a_secret_in_which_another_begins_is_not_parted() {
         let redactor = Redactor::of_values(["abcdefgh".to_owned(), "ghijklmn".to_owned()]);
         assert_eq!(streamed(&redactor, &["abcdefgh", " x"]).concat(), "[secret] x");
-        assert_eq!(streamed(&redactor, &["abcdefgh", "ijklmn"]).concat(), "[secret]ijklmn");
+        assert_eq!(streamed(&redactor, &["abcdefgh", "ijklmn"]).concat(), "[secret]");
     }
 }

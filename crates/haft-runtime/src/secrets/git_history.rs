@@ -224,8 +224,10 @@ async fn history(cx: &CallContext<'_>, store: &GitStore) -> Result<Remembered, S
     if known.state != store.state {
         known = list(cx, store, known).await?;
     }
-    if let Ok(bytes) = serde_json::to_vec(&known) {
-        doors.store.remember(&key, bytes.into()).await;
+    if let Ok(mut remembered) = serde_json::to_value(&known) {
+        // Names of files may hold secrets. One that is hidden counts as new later on, which costs a line.
+        cx.redactor.redact_known_value(&mut remembered);
+        doors.store.remember(&key, remembered.to_string().into_bytes().into()).await;
     }
     Ok(known)
 }

@@ -3,10 +3,10 @@
 //! It stands outside the line of stages, so that refusals and failures pass through it too. Where a dialect is spoken,
 //! its words are put on the outcome here (`spoken`).
 
+mod sealed;
 mod spoken;
 mod told_once;
 
-use haft_contract::connection::ReachedHost;
 use haft_contract::effect::Effect;
 use haft_contract::error::{Recovery, ToolError};
 use haft_contract::head_and_tail::{whole_lines_after, whole_lines_before};
@@ -59,7 +59,7 @@ pub(crate) async fn shrink(cx: &CallContext<'_>, catalog: &Catalog, outcome: Res
         tool: cx.note(|notes| notes.tool.clone()),
         status,
         content: Vec::new(),
-        display: output.for_human.as_deref().map(|words| hide(cx, words)),
+        display: output.for_human.clone(),
         error,
         stopped_at,
         data: None,
@@ -73,22 +73,30 @@ pub(crate) async fn shrink(cx: &CallContext<'_>, catalog: &Catalog, outcome: Res
         sandbox: cx.sandbox(),
         left_behind: run.left_behind,
         conflicts: run.conflicts.clone(),
-        undeclared: run.undeclared.iter().map(|target| hide(cx, &target.to_string())).collect(),
-        network: run.reached.into_iter().map(|host| ReachedHost { host: hide(cx, &host.host), ..host }).collect(),
-        job: run.job.map(|name| hide(cx, &name)),
+        undeclared: run.undeclared.iter().map(ToString::to_string).collect(),
+        network: run.reached,
+        job: run.job,
         home: run.home,
         cached: cx.note(|notes| notes.cached),
         bits: Vec::new(),
         took: cx.took(),
     };
     result.data = output.data.clone().and_then(|data| bounded_data(cx, data));
+    add_warnings(cx, &mut result);
+    // What haft says itself is made of these, so that it names no secrets and knows of which files it has hidden some.
+    sealed::seal(&cx.redactor, &mut result);
+    fill_content(cx, &output, spoken.as_ref(), &mut result).await;
+    sealed::seal(&cx.redactor, &mut result);
+    result
+}
+
+/// Adds what else the caller should know.
+fn add_warnings(cx: &CallContext<'_>, result: &mut ToolResult) {
     result.warnings = cx.note(|notes| std::mem::take(&mut notes.warnings));
     let memories = result.error.as_ref().map(|error| memories(cx, error));
     result.warnings.extend(memories.into_iter().flatten());
     cx.session.jobs.show_changes();
-    result.warnings.extend(cx.session.jobs.ended_untold().iter().map(|told| hide(cx, told)));
-    fill_content(cx, &output, spoken.as_ref(), &mut result).await;
-    result
+    result.warnings.extend(cx.session.jobs.ended_untold());
 }
 
 /// Hides secrets in an error, and puts the shown names in the place of native ones.
@@ -175,7 +183,7 @@ async fn fill_content(cx: &CallContext<'_>, output: &ToolOutput, spoken: Option<
 fn notes_for_model(cx: &CallContext<'_>, result: &ToolResult, spoken: Option<&Spoken<'_>>) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(error) = &result.error {
-        let happened = what_happened(cx, result);
+        let happened = what_happened(cx, result).map(|words| hide(cx, &words));
         match spoken {
             Some(spoken) => notes.push(spoken.error(error, happened.as_deref(), result)),
             None => {
@@ -245,7 +253,7 @@ async fn bounded(cx: &CallContext<'_>, text: String, result: &mut ToolResult) ->
 }
 
 /// Data is for programs, yet a program hands it to a model: it is bounded too.
-fn bounded_data(cx: &CallContext<'_>, mut data: Value) -> Option<Value> {
+fn bounded_data(cx: &CallContext<'_>, data: Value) -> Option<Value> {
     let room = 4 * cx.limits().result_whole;
     let mut left = room;
     if !fits(&data, &mut left) {
@@ -254,7 +262,6 @@ fn bounded_data(cx: &CallContext<'_>, mut data: Value) -> Option<Value> {
         });
         return None;
     }
-    cx.redactor.redact_value(&mut data);
     Some(data)
 }
 

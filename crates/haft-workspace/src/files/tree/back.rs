@@ -87,14 +87,20 @@ pub(super) fn back(
             _ => planner.kept += 1,
         }
     }
-    for operation in &done.operations {
-        if let Operation::Folder { path, before, after } = operation {
-            planner.folders.push(Operation::Folder { path: path.clone(), before: *after, after: *before });
-        }
-    }
     let mut operations = planner.operations;
     operations.append(&mut planner.folders);
+    operations.extend(folders_back(done));
     Ok((operations, planner.kept))
+}
+
+/// Returns what gives folders the modes and times again that they had.
+fn folders_back(done: &Manifest) -> impl Iterator<Item = Operation> {
+    done.operations.iter().filter_map(|operation| match operation {
+        Operation::Folder { path, before, after } => {
+            Some(Operation::Folder { path: path.clone(), before: *after, after: *before })
+        }
+        _ => None,
+    })
 }
 
 impl Planner<'_> {

@@ -58,7 +58,12 @@ pub(super) fn read(words: &[Value]) -> Reading {
             Flag::Unknown => reading.acts.push(Act::Unknown("a word that may be a flag".to_owned())),
         }
     }
-    let mut rest = &words[at.min(words.len())..];
+    with_program(reading, &words[at.min(words.len())..])
+}
+
+/// Adds the variables and the program behind the flags.
+fn with_program(mut reading: Reading, words: &[Value]) -> Reading {
+    let mut rest = words;
     while let Some((name, value)) = rest.first().and_then(assignment) {
         set(&mut reading, &name, value);
         rest = &rest[1..];
