@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use haft_contract::call::CallId;
-use haft_contract::door::{Doors, Errand, Permit, PermitIssuer, Purpose, SessionName};
+use haft_contract::door::{Doors, Errand, OldChanges, Permit, PermitIssuer, Purpose, SessionName};
 use haft_contract::effect::{CommandLine, Effect};
 use haft_contract::process::{Settle, Wanted};
 use haft_workspace::files::Workspace;
@@ -61,7 +61,15 @@ fn one(folder: &Path, what: &str) -> io::Result<[Duration; 3]> {
 
 fn bring(doors: &Doors, source: &Path) -> io::Result<Duration> {
     let (call, session) = (CallId::new("1"), SessionName::new("bench"));
-    let errand = Errand { call, tool: "bash".into(), session, run: "r".into(), turn: 1, purpose: Purpose::default() };
+    let errand = Errand {
+        call,
+        tool: "bash".into(),
+        session,
+        run: "r".into(),
+        turn: 1,
+        purpose: Purpose::default(),
+        old_changes: OldChanges::Stay,
+    };
     let effects: Arc<[Effect]> = Arc::new([Effect::Run(CommandLine("true".into()))]);
     let permit = Permit::issue(&PermitIssuer::of_the_runtime(), errand, effects, CancellationToken::new());
     let waiting = tokio::runtime::Builder::new_current_thread().enable_time().build()?;

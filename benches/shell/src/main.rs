@@ -9,7 +9,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use haft_contract::call::{CallId, Origin, RawArguments, ToolCall};
-use haft_contract::door::{Errand, Permit, PermitIssuer, Purpose, SessionName};
+use haft_contract::door::{Errand, OldChanges, Permit, PermitIssuer, Purpose, SessionName};
 use haft_contract::effect::{CommandLine, Effect};
 use haft_contract::process::{Ground, Level, Processes, Wanted};
 use haft_runtime::approval::{Nobody, YesToOrdinary};
@@ -138,8 +138,15 @@ impl Workshop {
 
     fn permit(&self) -> Permit {
         let (call, session) = (CallId::new("1"), SessionName::new("bench"));
-        let errand =
-            Errand { call, tool: "worker".into(), session, run: "r".into(), turn: 1, purpose: Purpose::default() };
+        let errand = Errand {
+            call,
+            tool: "worker".into(),
+            session,
+            run: "r".into(),
+            turn: 1,
+            purpose: Purpose::default(),
+            old_changes: OldChanges::Stay,
+        };
         let run = Effect::Run(CommandLine(self.command.line.clone()));
         Permit::issue(&PermitIssuer::of_the_runtime(), errand, [run].into(), CancellationToken::new())
     }
