@@ -254,11 +254,13 @@ mod tests {
 
     #[test]
     fn a_folder_of_somebody_who_was_killed_is_removed_and_one_of_the_living_is_not() {
-        let living = PrivateFolder::make(&bare()).unwrap();
-        let abandoned = Path::new(ABOVE).join(format!("{PREFIX}{}", Mark::fresh()));
+        // In a folder of its own: what other tests make meanwhile cleans up too.
+        let above = tempfile::tempdir().unwrap();
+        let living = PrivateFolder::of_session(above.path(), None).unwrap();
+        let abandoned = above.path().join(format!("{PREFIX}{}", Mark::fresh()));
         std::fs::create_dir_all(abandoned.join("home/deep")).unwrap();
 
-        let another = PrivateFolder::make(&bare()).unwrap();
+        let another = PrivateFolder::of_session(above.path(), None).unwrap();
 
         assert!(living.path().exists() && another.path().exists() && !abandoned.exists());
         let path = living.path().to_owned();
