@@ -240,9 +240,10 @@ fn lay_out(folder: &Path, files: usize) -> Result<Workspace, String> {
 
 fn settings(folder: &Path, level: Level) -> Settings {
     Settings {
-        required: level,
+        required: haft_sandbox::Requirement::Set(level),
         network: Network::Off,
         environment: vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())],
+        job_environment: Vec::new(),
         readable: ["/usr", "/bin", "/lib", "/lib64", "/etc"].map(PathBuf::from).to_vec(),
         hidden: Vec::new(),
         home: folder.join("home"),
