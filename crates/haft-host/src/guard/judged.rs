@@ -126,15 +126,16 @@ impl Judge {
             }
             Wanted::Files(files) => self.files(&files, &folder)?,
             Wanted::ManyFiles(patterns) => self.many_files(&patterns, &folder)?,
-            Wanted::Search { tool, folder: below, only, shows_lines } => {
+            Wanted::Search { tool, folder: below, only, tells_content } => {
                 let below = below.unwrap_or_else(|| ".".to_owned());
                 let mut effects = self.searched(&folder, &below, only.as_deref())?;
-                if let (true, Some(Effect::Read(Target::Inside(place)))) = (shows_lines, effects.first()) {
+                if let (true, Some(Effect::Read(Target::Inside(place)))) = (tells_content, effects.first()) {
                     let secret = secrets::found_by_search(&self.workspace, place.path(), only.as_deref());
                     let place = secret.map(|secret| Place::new(secret, Extent::Entry));
                     effects.extend(place.map(|place| Effect::Read(Target::Inside(place))));
                 }
-                self.by_effects(tool, &effects)
+                let ruling = self.by_effects(tool, &effects);
+                if tool == "grep" { self.stricter_for_other_names(ruling, &effects) } else { ruling }
             }
             Wanted::Fetch(addresses) => {
                 needed = AdvanceYes::ToAll;
@@ -243,13 +244,17 @@ impl Judge {
         let judge = |(tool, effect)| self.by_effects(tool, std::slice::from_ref(effect));
         let rulings = tools.iter().copied().zip(&effects).map(judge);
         let ruling = rulings.reduce(Ruling::stricter).context("the call names no file")?;
-        let read =
-            effects.iter().filter_map(|effect| if let Effect::Read(target) = effect { Some(target) } else { None });
-        let other_names = read.filter_map(|target| secrets::of_other_name(&self.workspace, target));
-        let ruling = other_names.fold(ruling, Ruling::stricter);
+        let ruling = self.stricter_for_other_names(ruling, &effects);
         let planted = self.planted(&effects);
         let tool = tools.first().copied().unwrap_or(COMMANDS);
         Ok(if planted.is_empty() { ruling } else { ruling.stricter(self.by_effects(tool, &planted)) })
+    }
+
+    /// Asks about files that are secrets by another name.
+    fn stricter_for_other_names(&self, ruling: Ruling, effects: &[Effect]) -> Ruling {
+        let read =
+            effects.iter().filter_map(|effect| if let Effect::Read(target) = effect { Some(target) } else { None });
+        read.filter_map(|target| secrets::of_other_name(&self.workspace, target)).fold(ruling, Ruling::stricter)
     }
 
     /// Judges the reading of files by patterns: each as the path that it is, and as the secret that it finds.

@@ -255,6 +255,8 @@ fn git_reader(step: &Step) -> Option<FolderReader> {
         // Where only names are asked for, nothing is read of what it takes in.
         "diff" if takes_untracked && !reads => None,
         _ if takes_untracked => Some(FolderReader::Everything),
+        // A secret that git ignores would be in its store, and in the next commit.
+        "add" | "stage" if has_letter(words, "f") || has_option(words, "--force") => Some(FolderReader::Everything),
         sub if SHOWING.contains(&sub) || reads && BY_OPTIONS.contains(&sub) => Some(FolderReader::Git),
         "status" | "commit" | "add" | "stage" | "checkout" | "reset" | "restore" if is_verbose => {
             Some(FolderReader::NotIgnored)

@@ -20,7 +20,7 @@ pub(super) enum Wanted {
     /// Reads the files that these patterns find, and those in folders.
     ManyFiles(Vec<String>),
     /// Looks for names or text below a folder; only in files of this name, where one is given.
-    Search { tool: &'static str, folder: Option<String>, only: Option<String>, shows_lines: bool },
+    Search { tool: &'static str, folder: Option<String>, only: Option<String>, tells_content: bool },
     /// Fetches these addresses.
     Fetch(Vec<String>),
     /// Searches the web.
@@ -138,8 +138,10 @@ impl Sort {
                     None => input.tool == "Grep" && !is_of_cursor,
                     Some(mode) => matches!(mode, "files_with_matches" | "count"),
                 };
-                let shows_lines = tool == "grep" && !names_files;
-                Wanted::Search { tool, folder, only: input.one(ONLY)?, shows_lines }
+                let only = input.one(ONLY)?;
+                // The name of a file with a match tells what is in it too, letter by letter, where the search is for few files.
+                let tells_content = tool == "grep" && (!names_files || only.is_some());
+                Wanted::Search { tool, folder, only, tells_content }
             }
             Sort::Fetch => Wanted::Fetch(input.addresses()?),
             Sort::WebSearch => Wanted::WebSearch,

@@ -58,7 +58,10 @@ const BETWEEN: &[&str] = &[
     ">",
 ];
 /// What stands between them besides, where the name says that it is a secret: other names are words.
-const BETWEEN_TELLING: &[&str] = &[" "];
+const BETWEEN_TELLING: &[&str] = &[
+    " ", "  ", "\t", ",", ", ", "\",\"", "\", \"", "', '", "','", ";", "; ", "|", " | ", "/", "==", " == ", ":", " : ",
+    ":=", " := ", "->", " -> ", "=>", " => ", "\" => \"", "' => '", " is ", " is: ", ": `", "=`", " `",
+];
 /// Most comments within comments.
 const DEEPEST_COMMENT: usize = 4;
 /// Most values of one file, and most that are hidden only with their names.

@@ -94,6 +94,7 @@ fn a_search_with_several_or_negated_patterns_is_judged_as_the_secrets_that_it_fi
     assert_eq!(cursor(json!({ "pattern": "API" })), "deny");
     assert_eq!(cursor(json!({ "pattern": "API", "path": "src" })), "allow");
     assert_eq!(cursor(json!({ "pattern": "API", "output_mode": "files_with_matches" })), "allow");
+    assert_eq!(cursor(json!({ "pattern": "API", "output_mode": "files_with_matches", "glob": "*.env" })), "deny");
     let input = json!({ "pattern": "API", "output_mode": "content", "glob": "*.rs,*.toml" });
     assert_eq!(place.guarded("Grep", &input).0, "allow");
 }

@@ -37,6 +37,10 @@ fn commands_that_read_secrets_along_with_the_rest_are_asked_about() {
         "git diff --no-index src conf",
         "git add -N . && git add -p",
         "git status -vv",
+        "git add -A -f",
+        "git add -f .",
+        "git add --forc --all",
+        "git stage -vf src/..",
         "cat links/*",
         "head -n1 links/pl*",
         "find links -type l -exec cat {} +",
@@ -214,8 +218,13 @@ fn a_search_of_an_agent_finds_what_git_does_not_ignore() {
     assert_eq!(ask(json!({ "pattern": "API", "output_mode": "content", "glob": "*.env" })), "ask");
     assert_eq!(ask(json!({ "pattern": "API", "output_mode": "content", "glob": "*.rs" })), "allow");
     assert_eq!(ask(json!({ "pattern": "API", "output_mode": "content", "path": "src" })), "allow");
-    // Names alone show nothing.
+    // Names among many show nothing; among few they tell what is in a file, letter by letter.
     assert_eq!(ask(json!({ "pattern": "API" })), "allow");
+    assert_eq!(ask(json!({ "pattern": "API", "output_mode": "count", "glob": "*.env" })), "ask");
+    for glob in ["{.env,x}", ".e*", ".*", "*", "**", ".?nv", "*env", "**/.e*"] {
+        assert_eq!(ask(json!({ "pattern": "^API_KEY=c", "glob": glob })), "ask", "{glob}");
+    }
+    assert_eq!(ask(json!({ "pattern": "API", "glob": "*.rs" })), "allow");
     assert_eq!(place.guarded("Glob", &json!({ "pattern": "**/*" })).0, "allow");
     assert_eq!(place.guarded("grep_search", &json!({ "pattern": "API" })).0, "ask");
 }
@@ -352,6 +361,15 @@ fn a_secret_by_another_name_is_asked_about_in_every_later_call() {
     let (decision, reason) = place.guarded("Read", &json!({ "file_path": notes }));
     assert_eq!(decision, "ask", "{reason}");
     assert!(reason.contains("another name of .env"), "{reason}");
+    for input in [
+        json!({ "pattern": ".", "output_mode": "content", "path": "docs/notes.md" }),
+        json!({ "pattern": ".", "output_mode": "content", "path": "docs" }),
+        json!({ "pattern": ".", "path": "docs", "glob": "note*" }),
+        json!({ "pattern": "API_KEY=c", "path": notes }),
+    ] {
+        let (decision, reason) = place.guarded("Grep", &input);
+        assert_eq!(decision, "ask", "{input}: {reason}");
+    }
     assert_eq!(place.guarded("Read", &json!({ "file_path": place.path("ws/docs/plain.md") })).0, "allow");
 }
 

@@ -215,12 +215,18 @@ impl Row {
 
     /// Returns whether these words make the program print how it is used, or which version it is, and nothing else.
     pub(crate) fn is_usage(&self, words: &[Value]) -> bool {
-        // `usage none`: it loads code of the folder first, whatever it prints then.
-        let only_prints = !self.usage.contains(&"none");
+        // `usage none`: it loads code of the folder first, whatever it prints then. Many of those that run code of the
+        // workspace do, so of these only the ones are believed whose row says when they do, or that they do not.
+        let is_examined = !self.usage.is_empty() || !self.chosen.is_empty();
+        let only_prints = !self.usage.contains(&"none") && (is_examined || !self.runs_code());
         let prints_version = !self.usage.contains(&"no-version");
         let is_listed =
             |word| word == "--help" || (word == "--version" && prints_version) || self.usage.contains(&word);
         only_prints && alone(words).is_some_and(is_listed)
+    }
+
+    fn runs_code(&self) -> bool {
+        self.facts.iter().any(|fact| fact.conditions.is_empty() && matches!(fact.says, Says::Does(Act::Code(_))))
     }
 
     /// Returns whether these words do so behind a subcommand. Others than flags may be operands there.

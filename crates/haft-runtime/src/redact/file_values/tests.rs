@@ -87,6 +87,17 @@ fn ordinary_values_are_hidden_only_with_their_names() {
     assert!(secrets_in(&file(".env", "PORT=3000\nHOST=localhost")).0.is_empty());
 }
 
+#[test]
+fn a_short_value_is_hidden_behind_a_telling_name_in_the_forms_that_programs_print() {
+    let secrets = secrets_in(&file(".env", "C_PASSWORD=k9Xw3")).0;
+    for between in ["=", ": ", " -> ", "\t", "|", " | ", " is ", " => ", ";", "==", " := ", "/", "\",\"", ", "] {
+        let written = format!("C_PASSWORD{between}k9Xw3");
+        let secret = secrets.iter().find(|secret| secret.text == written).unwrap_or_else(|| panic!("{written}"));
+        assert_eq!(&secret.text[secret.kept..], "k9Xw3");
+    }
+    assert!(secrets.iter().all(|secret| secret.kept > 0), "by itself it may be an ordinary word");
+}
+
 /// A file, and what programs that read it print of its values.
 const READ: &[(&str, &str, &str)] = &[
     (".env", "PASSWORD=\"\"\"sword fish pond\"\"\"", "sword fish pond"),
