@@ -74,17 +74,18 @@ impl Tool for Bash {
     ];
     const SHAPES: &'static [Shape] = other_shapes::SHAPES;
     const OTHER_NAMES: &'static [&'static str] = &[
-        "shell",
-        "run_shell_command",
+        "Bash ms",
+        "shell ms",
+        "run_shell_command ms",
         "run_command",
         "execute_command",
         "execute_bash",
         "run_terminal_cmd",
-        "run_in_terminal",
+        "run_in_terminal ms",
         "terminal",
-        "local_shell",
-        "shell_command",
-        "container.exec",
+        "local_shell ms",
+        "shell_command ms",
+        "container.exec ms",
     ];
     const PATHS: &'static [&'static str] = &["working_dir"];
     const TIMES: &'static [(&'static str, &'static str)] = &[("timeout", "timeout_ms")];
@@ -120,9 +121,14 @@ impl Tool for Bash {
     }
 
     async fn run(&self, args: Args, draft: Draft, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
-        let Draft { folder, time } = draft;
+        let Draft { folder, mut time } = draft;
+        let streams = cx.streams().filter(|_| args.background != Some(true));
+        if let Some(streams) = streams {
+            time = Time { seconds: streams.time(), note: None };
+        }
         let (words, shell_note) = words(&args.command, cx);
-        let command = Command { home: Home::Session, ..Command::new(words, args.command, folder, time.seconds) };
+        let command = Command::new(words, args.command, folder, time.seconds);
+        let command = Command { home: Home::Session, streams: streams.cloned(), ..command };
         if args.background == Some(true) {
             return background::start(command, args.name, shell_note.into_iter().collect(), cx).await;
         }

@@ -33,6 +33,9 @@ pub fn name(tool: &str) -> Option<&'static str> {
 pub fn outward(tool: &str, arguments: &Value, workspace: &Path) -> Result<(&'static str, Value), String> {
     let name = name(tool).ok_or_else(|| format!("\"{tool}\" has no other name"))?;
     let mut fields = arguments.as_object().cloned().unwrap_or_default();
+    if let Some(created) = created_file(&fields) {
+        return outward("write_file", created, workspace);
+    }
     if fields.contains_key("paths") || fields.contains_key("files") {
         return Err("takes one file at a time; call the tool once for each file".to_owned());
     }
@@ -60,6 +63,13 @@ pub fn outward(tool: &str, arguments: &Value, workspace: &Path) -> Result<(&'sta
     Ok((name, Value::Object(fields)))
 }
 
+/// Returns the one new file that a call of `edit_file` creates, where it does nothing else.
+fn created_file(fields: &Map<String, Value>) -> Option<&Value> {
+    let [file] = fields.get("files")?.as_array()?.as_slice() else { return None };
+    let is_new = file.get("content").is_some() && file.as_object().is_some_and(|entry| entry.len() == 2);
+    is_new.then_some(file)
+}
+
 /// Turns arguments in common names back into the tool's own.
 pub fn inward(tool: &str, arguments: Value, workspace: &Path) -> Value {
     let Value::Object(mut fields) = arguments else { return arguments };
@@ -69,6 +79,9 @@ pub fn inward(tool: &str, arguments: Value, workspace: &Path) -> Value {
         let inside = path.as_str().and_then(|path| Path::new(path).strip_prefix(workspace).ok());
         let inside = inside.map(|inside| json!(inside.to_string_lossy()));
         fields.insert("path".to_owned(), inside.unwrap_or(path));
+    }
+    if tool == "edit_file" && fields.contains_key("content") {
+        return json!({ "files": [fields] });
     }
     if tool == "edit_file" {
         let edits = match fields.remove("edits") {
@@ -153,6 +166,11 @@ mod tests {
             "edit_file",
             json!({ "path": "a", "edits": [{ "old_text": "x", "new_text": "y", "count": "all" }] }),
             ("Edit", json!({ "file_path": "/w/a", "old_string": "x", "new_string": "y", "replace_all": true })),
+        );
+        check(
+            "edit_file",
+            json!({ "files": [{ "content": "x", "path": "a" }] }),
+            ("Write", json!({ "content": "x", "file_path": "/w/a" })),
         );
         let two = json!([{ "old_text": "x", "new_text": "y" }, { "old_text": "p", "new_text": "q", "count": 2 }]);
         let said = json!([

@@ -27,7 +27,7 @@ pub struct Glob;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// The folder. Default: the workspace.
+    /// Default: the workspace.
     path: Option<RawPath>,
     /// The glob.
     pattern: String,

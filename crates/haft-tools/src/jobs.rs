@@ -2,6 +2,7 @@
 //!
 //! Not here: starting one (`bash`), keeping it (`haft-runtime`).
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use haft_contract::job::{JobFacts, JobOutput};
@@ -84,9 +85,16 @@ impl Tool for Jobs {
         Manual::read(include_str!("jobs.md"))
     }
 
-    async fn plan(&self, _args: &Args, _cx: &PlanContext<'_>) -> Result<(Plan, ()), ToolError> {
+    async fn plan(&self, args: &Args, _cx: &PlanContext<'_>) -> Result<(Plan, ()), ToolError> {
         // What a job may do was decided about when it was started.
-        Ok((Plan::new([Effect::Session(StateKey("jobs".to_owned()))]), ()))
+        let mut effects = vec![Effect::Session(StateKey("jobs".to_owned()))];
+        match args.action.unwrap_or(Action::List) {
+            Action::List | Action::Output => {}
+            Action::Wait | Action::Signal | Action::Stop | Action::Sync => {
+                effects.push(Effect::Session(StateKey::job_states()));
+            }
+        }
+        Ok((Plan::new(effects), ()))
     }
 
     async fn run(&self, args: Args, (): (), cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
@@ -295,9 +303,9 @@ async fn until_line(job: Option<&JobFacts>, line: &str, cx: &RunContext<'_>) -> 
 
 async fn until_port(job: Option<&JobFacts>, port: u16, cx: &RunContext<'_>) -> Result<String, ToolError> {
     loop {
-        match cx.is_listening(port) {
-            Some(true) => return Ok(format!("a program listens on port {port}")),
-            Some(false) => {}
+        match cx.listeners(port).as_deref() {
+            Some([]) => {}
+            Some(addresses) => return Ok(format!("a program listens on port {port} {}", at(addresses))),
             None => {
                 let what = "haft cannot see which ports programs listen on here.";
                 let next = "wait for a line that the program prints instead: \"line\"";
@@ -311,6 +319,15 @@ async fn until_port(job: Option<&JobFacts>, port: u16, cx: &RunContext<'_>) -> R
         }
         tokio::time::sleep(LOOK_AT_PORT).await;
     }
+}
+
+/// Says at which addresses a program listens: one that listens at ::1 only is not found at 127.0.0.1.
+fn at(addresses: &[IpAddr]) -> String {
+    if addresses.iter().any(IpAddr::is_unspecified) {
+        return "at all addresses".to_owned();
+    }
+    let words: Vec<String> = addresses.iter().map(IpAddr::to_string).collect();
+    format!("at {}", words.join(" and "))
 }
 
 async fn until_end(job: Option<&JobFacts>, cx: &RunContext<'_>) -> Result<(), ToolError> {

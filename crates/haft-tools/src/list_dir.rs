@@ -22,7 +22,7 @@ pub struct ListDir;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// The folder. Default: the workspace.
+    /// Default: the workspace.
     path: Option<RawPath>,
     /// Levels, 1–20. Default 1.
     #[schemars(range(min = 1, max = 20))]

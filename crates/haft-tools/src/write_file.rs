@@ -19,7 +19,6 @@ use crate::change::{
     CONTEXT, IN_ITS_PLACE, Known, LARGEST, MOST_LINES, Refused, Replaces, changed_since, effects, known, locate,
     not_read, stale, told, unencodable,
 };
-use crate::edit_file::sections;
 use crate::hidden_values::{HiddenValues, unclear};
 use crate::shapes::{DESCRIPTION, ENCODING, EXPLANATION, FILE_NAMES, only_path};
 use line_ends::with_line_ends_of;
@@ -31,8 +30,8 @@ const OR_OVERWRITE: &str = ", or give write_mode \"overwrite\"";
 const APPEND: &str = "a file is written whole here; to add to its end, call edit_file with its last line as \"old_text\", and \
                       that line and the new ones as \"new_text\"";
 
-/// How a patch is sent that adds a file and does something else too.
-const ONE_FILE: &str = "call write_file({\"path\": …, \"content\": …}) for each new file, and edit_file for changes";
+/// What takes a patch that does more than to add one file.
+const ONE_FILE: &str = "call edit_file with this patch; write_file takes {\"path\": …, \"content\": …}";
 
 /// Writes a whole file.
 pub struct WriteFile;
@@ -81,8 +80,6 @@ impl Tool for WriteFile {
         Shape::new("path", Meaning::Code(only_path)),
         Shape::new("input", Meaning::Code(added_file)),
         Shape::new("patch", Meaning::Code(added_file)),
-        Shape::new("input", Meaning::Several(sections::calls)),
-        Shape::new("patch", Meaning::Several(sections::calls)),
         Shape::new("input", Meaning::Instead(ONE_FILE)),
         Shape::new("patch", Meaning::Instead(ONE_FILE)),
         Shape::new("overwrite", Meaning::Words("write_mode", &[("true", "\"overwrite\""), ("false", "\"create\"")])),
@@ -99,8 +96,6 @@ impl Tool for WriteFile {
         "create_file",
         "write_to_file",
         "save_file",
-        "apply_patch input^=*** Begin Patch\n*** Add File: ",
-        "apply_patch patch^=*** Begin Patch\n*** Add File: ",
         "str_replace_editor command=create",
         "str_replace_based_edit_tool command=create",
     ];

@@ -57,5 +57,7 @@ mod read_pages;
 mod undo;
 #[path = "tools/walking.rs"]
 mod walking;
+#[path = "tools/whole_files.rs"]
+mod whole_files;
 #[path = "tools/write_file.rs"]
 mod write_file;

@@ -16,8 +16,8 @@ const MOST_SHOWN: usize = 4_000;
 /// Longest name.
 const LONGEST_NAME: usize = 40;
 /// What is said of every job that runs.
-const ABOUT: &str = "\"jobs\" shows its output, and later commands reach its ports. You see its changes to files when \
-                     it ends; a file watcher in it must poll";
+const ABOUT: &str = "\"jobs\" shows its output, later commands reach its ports, its changes come when it ends; \
+                     file watchers beside chokidar, webpack, tsc and watchfiles must poll";
 
 /// Refuses what is no name of a job.
 pub(super) fn check_name(name: Option<&str>) -> Result<(), ToolError> {

@@ -8,6 +8,7 @@ use haft_contract::path::one_line;
 use haft_contract::prelude::*;
 use haft_contract::process::{Conflict, HowEnded, Ran, Settle};
 use haft_contract::signals::signal_words;
+use serde_json::json;
 
 use super::data;
 use super::listening::Heard;
@@ -19,6 +20,8 @@ const MOST_FILES: usize = 20;
 const MOST_NOTES: usize = 20;
 /// Longest sentence, in characters.
 const LONGEST_NOTE: usize = 800;
+/// What is said of changes that undo does not cover.
+const NOT_COVERED: &str = "its changes are not known and cannot be undone";
 /// How a process is kept that would end with its call.
 const KEEP: &str = "to keep a program running, start it with \"background\": true";
 /// Most lines of all differences, where a command is only tried.
@@ -40,6 +43,9 @@ impl<'a> Report<'a> {
     /// Says what came of a command that was run.
     pub(super) fn of(self, ran: &Ran) -> ToolOutput {
         let cx = self.cx;
+        if cx.streams().is_some() {
+            return beside_streams(ran, self.notes, cx);
+        }
         let Said { notes, text: said, beside } = said(ran, self.notes, cx);
         let shown = ShownStreams::of(self.heard, said.chars().count(), cx);
         let printed = if shown.is_silent() { "(no output)\n".to_owned() } else { shown.text() };
@@ -55,6 +61,22 @@ impl<'a> Report<'a> {
         let shown = ShownStreams::of(self.heard, said.chars().count(), self.cx);
         ToolOutput { spilled: shown.spilled.clone(), ..ToolOutput::text(shown.text() + &said) }
     }
+}
+
+/// Says what is to be said of a command whose output went to its caller: each thing is a field, because the caller shows
+/// it beside that output.
+fn beside_streams(ran: &Ran, more: Vec<String>, cx: &RunContext<'_>) -> ToolOutput {
+    let mut notes = how_ended(ran);
+    notes.extend(ran.uncovered.as_ref().map(|reason| format!("{NOT_COVERED}: {reason}")));
+    notes.extend(of_others(ran).into_iter().chain(more));
+    notes.extend(few(&ran.settled.notes).into_iter().chain(few(&ran.ended.notes)));
+    let notes: Vec<String> = notes.iter().map(|note| shortened(note)).collect();
+    let changed = changes(ran, cx).map(|note| shortened(&note));
+    let differences = bounded(&differences(ran, cx.limits().result_whole, cx), cx.limits().result_whole);
+    let said: Vec<String> = notes.iter().chain(&changed).cloned().collect();
+    let counts = (!ran.settled.changes.is_empty()).then(|| ran.settled.summary().counts);
+    let data = json!({ "notes": notes, "changed": changed, "differences": differences });
+    ToolOutput { changes: counts, ..ToolOutput::text(in_brackets(&said)).with_data(data) }
 }
 
 /// Room that is left for what is said behind an output whose end is not known yet, in characters.
@@ -77,7 +99,7 @@ pub(crate) fn said(ran: &Ran, more: Vec<String>, cx: &RunContext<'_>) -> Said {
     let of_exit_code = notes.len();
     notes.extend(how_ended(ran));
     // What matters most comes first: where there is no room, the last ones are cut.
-    notes.extend(uncovered.map(|reason| format!("its changes are not known and cannot be undone: {reason}")));
+    notes.extend(uncovered.map(|reason| format!("{NOT_COVERED}: {reason}")));
     notes.extend(changes(ran, cx));
     notes.extend(of_others(ran));
     notes.extend(more);

@@ -61,7 +61,7 @@ impl AnyTool for Builtin {
         &self.spec
     }
 
-    fn bind(self: Arc<Self>, args: Value) -> Result<Box<dyn Bound>, ToolError> {
+    fn bind(self: Arc<Self>, args: &Value) -> Result<Box<dyn Bound>, ToolError> {
         let bound = Arc::clone(&self.tool).bind(args)?;
         Ok(Box::new(BuiltinCall { builtin: self, bound }))
     }

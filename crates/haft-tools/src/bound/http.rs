@@ -47,11 +47,8 @@ impl AnyTool for Fetching {
         &self.spec
     }
 
-    fn bind(self: Arc<Self>, args: Value) -> Result<Box<dyn Bound>, ToolError> {
-        let arguments = match args {
-            Value::Object(arguments) => arguments,
-            _ => Map::new(),
-        };
+    fn bind(self: Arc<Self>, args: &Value) -> Result<Box<dyn Bound>, ToolError> {
+        let arguments = args.as_object().cloned().unwrap_or_default();
         Ok(Box::new(FetchingCall { tool: self, arguments, request: None }))
     }
 }

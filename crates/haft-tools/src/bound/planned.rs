@@ -36,11 +36,8 @@ impl<T: Works> AnyTool for Planned<T> {
         self.0.spec()
     }
 
-    fn bind(self: Arc<Self>, args: Value) -> Result<Box<dyn Bound>, ToolError> {
-        let arguments = match args {
-            Value::Object(arguments) => arguments,
-            _ => Map::new(),
-        };
+    fn bind(self: Arc<Self>, args: &Value) -> Result<Box<dyn Bound>, ToolError> {
+        let arguments = args.as_object().cloned().unwrap_or_default();
         Ok(Box::new(PlannedCall { tool: self, arguments, draft: None }))
     }
 }

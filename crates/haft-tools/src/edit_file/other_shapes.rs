@@ -6,12 +6,11 @@
 use haft_contract::shape::{Given, Meaning, MeantArguments, Shape};
 use serde_json::{Map, Value, json};
 
-use super::patch::{self, FileEdits};
-use super::sections;
+use super::patch::{self, FilePatch};
 use crate::shapes::{DESCRIPTION, EXPLANATION, FILE_NAMES, only_path, texts};
 
-const MORE_THAN_EDITS: &str = "edit_file replaces text that is there; for a new file call write_file({\"path\": …, \"content\": …}), to \
-                               remove or rename one call bash, and else give \"path\" and \"edits\"";
+const NOT_READ: &str = "each change of a hunk needs a line that is in the file now; give \"path\" and \"edits\", or \"files\", where an \
+                        entry can also have \"content\" (a new file), \"move_to\" or \"remove\": true";
 const BY_LINE: &str = "edit_file finds the text itself: give the current lines as \"old_text\" and the lines that \
                        replace them as \"new_text\"; to insert, \"new_text\" has the current line and the new ones";
 
@@ -27,11 +26,9 @@ pub(super) const SHAPES: &[Shape] = &[
     Shape::new("replace_all", Meaning::Code(every_place)),
     Shape::new("instruction", Meaning::Anyway(&[])),
     Shape::new("command", Meaning::Anyway(&["\"str_replace\"", "\"replace\"", "\"edit\"", "\"update\""])),
-    Shape::new("patch", Meaning::Several(sections::calls)),
-    Shape::new("input", Meaning::Several(sections::calls)),
-    Shape::new("patch", Meaning::Instead(MORE_THAN_EDITS)),
-    Shape::new("input", Meaning::Instead(MORE_THAN_EDITS)),
-    Shape::new("diff", Meaning::Instead(MORE_THAN_EDITS)),
+    Shape::new("patch", Meaning::Instead(NOT_READ)),
+    Shape::new("input", Meaning::Instead(NOT_READ)),
+    Shape::new("diff", Meaning::Instead(NOT_READ)),
     Shape::new("insert_line", Meaning::Instead(BY_LINE)),
     Shape::new("start_line", Meaning::Instead(BY_LINE)),
     Shape::new("end_line", Meaning::Instead(BY_LINE)),
@@ -49,11 +46,8 @@ fn of_text(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {
     arguments(patch::read(text)?, given)
 }
 
-/// Says the edits of files as arguments; one without a path means the file that is given beside it.
-fn arguments(files: Vec<FileEdits>, given: &Given<'_>) -> Option<MeantArguments> {
-    let list = |edits: &[(String, String)]| -> Value {
-        edits.iter().map(|(old, new)| json!({ "old_text": old, "new_text": new })).collect()
-    };
+/// Says the changes of files as arguments; one without a path means the file that is given beside it.
+fn arguments(files: Vec<FilePatch>, given: &Given<'_>) -> Option<MeantArguments> {
     if given.first_of(&["files", "old_text", "old_string"]).is_some() {
         return None;
     }
@@ -64,15 +58,41 @@ fn arguments(files: Vec<FileEdits>, given: &Given<'_>) -> Option<MeantArguments>
             let is_same = beside.is_none_or(|beside| beside == path || beside.ends_with(&format!("/{path}")));
             let path = beside.unwrap_or(path);
             let others = path_names().map(|name| (name, Value::Null));
-            let meant = [("path", json!(path)), ("edits", list(&file.edits))];
+            let meant = if file.only_edits() {
+                vec![("path", json!(path)), ("edits", list(&file.edits))]
+            } else {
+                vec![("files", json!([entry(path, file)])), ("edits", Value::Null)]
+            };
             is_same.then(|| others.chain(meant).collect())
         }
         (several, None) => {
-            let of_file = |file: &FileEdits| Some(json!({ "path": file.path.as_ref()?, "edits": list(&file.edits) }));
-            Some(vec![("files", several.iter().map(of_file).collect::<Option<Value>>()?), ("edits", Value::Null)])
+            let entries = several.iter().map(|file| Some(entry(file.path.as_ref()?, file)));
+            Some(vec![("files", entries.collect::<Option<Value>>()?), ("edits", Value::Null)])
         }
         _ => None,
     }
+}
+
+/// Says the changes of one file as an entry of `files`.
+fn entry(path: &str, file: &FilePatch) -> Value {
+    let mut entry = json!({ "path": path });
+    if !file.edits.is_empty() {
+        entry["edits"] = list(&file.edits);
+    }
+    if let Some(content) = &file.content {
+        entry["content"] = json!(content);
+    }
+    if let Some(to) = &file.move_to {
+        entry["move_to"] = json!(to);
+    }
+    if file.is_removed {
+        entry["remove"] = json!(true);
+    }
+    entry
+}
+
+fn list(edits: &[(String, String)]) -> Value {
+    edits.iter().map(|(old, new)| json!({ "old_text": old, "new_text": new })).collect()
 }
 
 /// Reads `edits` that are a patch, or say in each edit what belongs beside or below.

@@ -43,7 +43,7 @@ impl AnyTool for AtHand {
         &self.0
     }
 
-    fn bind(self: Arc<Self>, _args: Value) -> Result<Box<dyn Bound>, ToolError> {
+    fn bind(self: Arc<Self>, _args: &Value) -> Result<Box<dyn Bound>, ToolError> {
         Ok(Box::new(Never))
     }
 }
@@ -239,7 +239,7 @@ async fn a_kind_of_repair_is_told_once_in_a_session_and_recorded_each_time() {
         assert_eq!(result.repairs.len(), 2, "{:?}", result.repairs);
         told.push(result.text().matches("[repaired ").count());
     }
-    assert_eq!(told, [2, 0, 0]);
+    assert_eq!(told, [1, 0, 0], "both are one line");
     let other = scene.call("list_dir", json!({ "file_path": "src" })).await;
     assert!(other.text().contains("[repaired "), "another tool: {}", other.text());
     for _ in 0..2 {

@@ -44,7 +44,7 @@ impl AnyTool for Redescribed {
 
     fn bind(
         self: Arc<Self>,
-        args: serde_json::Value,
+        args: &serde_json::Value,
     ) -> Result<Box<dyn haft_contract::tool::Bound>, haft_contract::error::ToolError> {
         self.inner.clone().bind(args)
     }

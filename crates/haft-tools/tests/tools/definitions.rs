@@ -30,8 +30,8 @@ impl AnyTool for Echo {
         &self.0
     }
 
-    fn bind(self: Arc<Self>, args: Value) -> Result<Box<dyn Bound>, ToolError> {
-        Ok(Box::new(Echoed(args)))
+    fn bind(self: Arc<Self>, args: &Value) -> Result<Box<dyn Bound>, ToolError> {
+        Ok(Box::new(Echoed(args.clone())))
     }
 }
 

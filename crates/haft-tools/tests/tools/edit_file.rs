@@ -248,7 +248,7 @@ async fn all_files_that_stand_in_the_way_are_told_together() {
     let of = |path: &str, old: &str| json!({ "path": path, "edits": [{ "old_text": old, "new_text": "x" }] });
     let files = json!({ "files": [of("a.txt", "zero"), of("b.txt", "two"), of("c.txt", "drei"), of("d.txt", "x")] });
     snapshot!(scene.told("edit_file", files).await, @r#"
-    failed at execute (no_match): 3 files cannot be edited:
+    failed at execute (no_match): 3 files cannot be changed:
     - old_text does not occur in a.txt, nor anything like it. Next: call "read_file" to look at a.txt
     - old_text does not occur in c.txt, nor anything like it. Next: call "read_file" to look at c.txt
     - d.txt does not exist. Near: a.txt, b.txt, c.txt. Next: use one of these, or call "list_dir" on .
@@ -523,23 +523,6 @@ async fn the_same_call_failed_in_the_same_way_only_when_the_reason_is_the_same()
 }
 
 #[tokio::test]
-async fn a_patch_that_adds_and_changes_files_is_told_as_the_calls_that_do_it() {
-    let scene = scene().file("a.txt", "one\n");
-    let (added, changed) = ("*** Add File: b.txt\n+x\n", "*** Update File: a.txt\n-one\n+two\n");
-    let patch =
-        |sections: [&str; 2]| json!({ "input": format!("*** Begin Patch\n{}*** End Patch", sections.concat()) });
-    let told = scene.told("apply_patch", patch([added, changed])).await;
-    snapshot!(told.clone(), @r#"
-    failed at prepare (bad_arguments): One call cannot both add files and change or remove others. Nothing was changed.
-    next: make these calls: write_file({"path": "b.txt", "content": …}); apply_patch with only the "*** Update File" sections (a.txt)
-    did: nothing
-    "#);
-    scene.session().begin_turn();
-    assert_eq!(scene.told("apply_patch", patch([changed, added])).await, told);
-    scene.assert_untouched();
-}
-
-#[tokio::test]
 async fn one_repair_is_one_line_and_what_changes_nothing_is_none() {
     let lines = |text: &str| -> Vec<String> {
         text.lines().filter(|line| line.starts_with("[repaired ")).map(str::to_owned).collect()
@@ -549,9 +532,8 @@ async fn one_repair_is_one_line_and_what_changes_nothing_is_none() {
     assert_eq!(
         lines(&scene.call("edit_file", edit).await.text()),
         [
-            "[repaired $.replace_all: false → {\"count\":\"unique\"}]",
-            "[repaired $.old_text: read as \"edits[0].old_text\"]",
-            "[repaired $.new_text: read as \"edits[0].new_text\"]"
+            "[repaired $.replace_all: false → {\"count\":\"unique\"}; $.old_text: read as \"edits[0].old_text\"; $.new_text: \
+          read as \"edits[0].new_text\"]"
         ]
     );
     let found = scene.call("grep", json!({ "pattern": "1", "glob": "*.txt", "-n": true })).await;
@@ -561,5 +543,8 @@ async fn one_repair_is_one_line_and_what_changes_nothing_is_none() {
         |path: &str, old: &str| format!("*** Update File: {path}\n-{old}\n+a line that is long enough to be cut\n");
     let patch = format!("*** Begin Patch\n{}{}*** End Patch", hunk("a.txt", "1"), hunk("b.txt", "one"));
     let patched = scene.call("edit_file", json!({ "patch": patch })).await;
-    assert_eq!(lines(&patched.text()), ["[repaired $.patch: the patch read as edits of 2 files]"]);
+    assert_eq!(lines(&patched.text()), ["[repaired $.patch: the patch read as changes of 2 files]"]);
+    let patch = "*** Begin Patch\n*** Add File: c.txt\n+a line that is long enough to be cut\n*** End Patch";
+    let again = scene.call("edit_file", json!({ "patch": patch })).await;
+    assert_eq!(lines(&again.text()), Vec::<String>::new(), "the model knows how its patches are read");
 }
