@@ -6,10 +6,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use bytes::Bytes;
 use haft_contract::BoxFuture;
 use haft_contract::connection::{self, Decision, HostOutcome, ReachedHost, Speaks};
-use haft_contract::door::{ChangeSetId, Doors, Files, Page, PageRequest, Permit, Receipt, Written};
+use haft_contract::door::{ChangeSetId, Doors, FileOp, Files, Page, PageRequest, Permit, Receipt, Written};
 use haft_contract::effect::{Change, CommandLine, Effect};
 use haft_contract::error::ToolError;
 use haft_contract::output::Image;
@@ -57,6 +56,7 @@ impl Default for ScriptedCommand {
                 untried: None,
                 network: false,
                 is_off: false,
+                watches: false,
                 supervised: false,
             },
             connects: Vec::new(),
@@ -301,25 +301,8 @@ impl Files for ScriptedFiles {
         self.files.search(permit, target, request, told)
     }
 
-    fn write<'a>(
-        &'a self,
-        permit: &'a Permit,
-        contents: &'a [(Target, Bytes)],
-    ) -> BoxFuture<'a, Result<Vec<Written>, ToolError>> {
-        self.files.write(permit, contents)
-    }
-
-    fn remove<'a>(&'a self, permit: &'a Permit, target: &'a Target) -> BoxFuture<'a, Result<(), ToolError>> {
-        self.files.remove(permit, target)
-    }
-
-    fn rename<'a>(
-        &'a self,
-        permit: &'a Permit,
-        from: &'a Target,
-        to: &'a Target,
-    ) -> BoxFuture<'a, Result<(), ToolError>> {
-        self.files.rename(permit, from, to)
+    fn change<'a>(&'a self, permit: &'a Permit, ops: &'a [FileOp]) -> BoxFuture<'a, Result<Vec<Written>, ToolError>> {
+        self.files.change(permit, ops)
     }
 
     fn ground<'a>(&'a self, permit: &'a Permit, _wanted: Wanted) -> BoxFuture<'a, Result<Box<dyn Ground>, ToolError>> {

@@ -39,7 +39,7 @@ async fn runs_commands(tool: &Arc<dyn AnyTool>) -> bool {
     let scene = allowing(tool);
     let limits = Limits::default();
     let cx = PlanContext::new(scene.runtime().doors(), &NothingSeen, Origin::Model, &limits);
-    let Ok(mut bound) = tool.clone().bind(example.arguments.clone()) else { return false };
+    let Ok(mut bound) = tool.clone().bind(&example.arguments) else { return false };
     bound.plan(&cx).await.is_ok_and(|plan| plan.effects.iter().any(|effect| matches!(effect, Effect::Run(_))))
 }
 
