@@ -14,6 +14,8 @@ use haft_policy::policy::Mode;
 use haft_runtime::session::Keeping;
 
 use crate::agent::flags::ModelFlags;
+use crate::commands::exec::Exec;
+use crate::commands::exec::hold::Hold;
 use crate::commands::gc::Gc;
 use crate::commands::guard::Guard;
 use crate::commands::jobs::JobsArguments;
@@ -87,6 +89,11 @@ pub(crate) struct Common {
 pub(crate) enum Command {
     /// Call a tool yourself, through the same steps as a model's call
     Call(Call),
+    /// Run a command yourself, in the sandbox and with undo, with its own streams and terminal
+    Exec(Exec),
+    /// Hold a session for commands of separate processes
+    #[command(hide = true)]
+    Hold(Hold),
     /// Show the tools as a model sees them
     Tools(Tools),
     /// Check configuration and tool definitions, and report each problem with its fix

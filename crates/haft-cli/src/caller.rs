@@ -29,9 +29,9 @@ pub(crate) enum Caller {
 }
 
 /// What a person does about an ordinary question that no one answers.
-const HOW_TO_ALLOW: &str = "run it with --yes, or at a terminal where you can answer";
+pub(crate) const HOW_TO_ALLOW: &str = "run it with --yes, or at a terminal where you can answer";
 /// The same, of what undo cannot take back.
-const HOW_TO_ALLOW_THE_REST: &str =
+pub(crate) const HOW_TO_ALLOW_THE_REST: &str =
     "run it with --yes=all, because undo cannot take it back, or at a terminal where you can answer";
 
 impl Caller {

@@ -6,6 +6,7 @@ pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod diff;
 pub(crate) mod doctor;
+pub(crate) mod exec;
 pub(crate) mod gc;
 pub(crate) mod guard;
 pub(crate) mod jobs;

@@ -29,11 +29,7 @@ fn main() -> ExitCode {
     // First of all: a launcher has nothing to do with anything below.
     haft_sandbox::launcher();
     haft_sandbox::ignore_file_size_signal();
-    // A tool that breaks down says so in its result. The words of a panic may hold anything, so only its place is told.
-    std::panic::set_hook(Box::new(|panic| {
-        let place = panic.location().map(ToString::to_string).unwrap_or_default();
-        screen::talk(&format!("haft: a defect at {place}"));
-    }));
+    tell_only_places_of_panics();
     let words = command_line();
     if let Some(wrong) = blank_after_yes(&words) {
         screen::talk(&format!("error: {wrong}"));
@@ -51,6 +47,8 @@ fn main() -> ExitCode {
     let outcome = match arguments.command {
         None => commands::welcome::run(&arguments.common),
         Some(Command::Call(ref call)) => commands::call::run(&arguments.common, call),
+        Some(Command::Exec(ref exec)) => return commands::exec::run(&arguments.common, exec),
+        Some(Command::Hold(ref hold)) => commands::exec::hold::run(&arguments.common, hold),
         Some(Command::Tools(ref tools)) => commands::tools::run(&arguments.common, tools),
         Some(Command::Check(ref check)) => commands::check::run(&arguments.common, check),
         Some(Command::New(ref new)) => commands::new_tool::run(&arguments.common, new),
@@ -83,6 +81,14 @@ fn main() -> ExitCode {
             if is_of_the_system(&error) { Exit::Failed.into() } else { Exit::Usage.into() }
         }
     }
+}
+
+/// A tool that breaks down says so in its result. The words of a panic may hold anything, so only its place is told.
+fn tell_only_places_of_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        screen::talk(&format!("haft: a defect at {place}"));
+    }));
 }
 
 /// Says whether the system refused something that nobody has named, such as room for the answer: nothing that was

@@ -4,6 +4,7 @@
 //! or as whole words too; anything else is asked again, the end of input means no, and what was typed before is no answer.
 
 mod circle;
+mod from_afar;
 mod marked;
 mod question;
 #[cfg(test)]
@@ -20,6 +21,7 @@ use rustix::termios::{QueueSelector, tcflush};
 use crate::live::LiveLine;
 use crate::screen::{safe, talk_width};
 pub(crate) use circle::overseer;
+pub(crate) use from_afar::{AskedFromAfar, Offers};
 use marked::Marks;
 use question::Paper;
 

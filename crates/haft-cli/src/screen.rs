@@ -71,6 +71,11 @@ pub(crate) fn width() -> usize {
     columns_on(io::stdout()).unwrap_or(USUAL_WIDTH)
 }
 
+/// Returns whether what is said on stderr may have colours.
+pub(crate) fn has_colours() -> bool {
+    anstream::AutoStream::choice(&io::stderr()) != anstream::ColorChoice::Never
+}
+
 /// Returns how many columns there are for words that are not the answer.
 pub(crate) fn talk_width() -> usize {
     columns_on(io::stderr()).unwrap_or(USUAL_TERMINAL)

@@ -17,6 +17,8 @@ mod definitions;
 mod dialects;
 #[path = "cli/driver.rs"]
 mod driver;
+#[path = "cli/exec.rs"]
+mod exec;
 #[path = "cli/foreign_owners.rs"]
 mod foreign_owners;
 #[path = "cli/from_environment.rs"]
@@ -373,7 +375,7 @@ fn the_tour_makes_real_calls_and_leaves_nothing_behind() {
     assert!(output.status.success());
     for expected in [
         "hello from the scratch folder",
-        "[repaired $.limit: \"2\" → 2]",
+        "removed a trailing comma; $.limit: \"2\" → 2]",
         "refused",
         "Near: src/main.rs",
         "The rule \"commands that change elsewhere\" refuses this call.",

@@ -71,7 +71,7 @@ fn taken_back(ground: &Ground, script: &scripts::Script) {
     let record = ground.bash_unread(script.command, script.seconds);
     let name = script.name;
     assert_eq!(record["status"], script.status, "{name}: {record:#}");
-    assert_eq!(record["sandbox"], "full", "{name}: {record:#}");
+    assert_eq!(record["sandbox"], ground::level(), "{name}: {record:#}");
     let after = ground.tree();
     if script.changes {
         assert_eq!(record["did"], "changed", "{name}: {record:#}");

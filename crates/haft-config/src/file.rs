@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use haft_workspace::state::NotUtf8;
 use serde::Deserialize;
@@ -46,12 +47,27 @@ pub struct CommandsSection {
     /// Whether commands may run side by side where each has its own layer.
     #[serde(default = "yes")]
     pub overlap: bool,
+    /// After how many seconds without a command a session of `haft exec` ends.
+    #[serde(default = "usual_idle", deserialize_with = "seconds")]
+    pub idle: Duration,
 }
 
 impl Default for CommandsSection {
     fn default() -> Self {
-        Self { overlap: yes() }
+        Self { overlap: yes(), idle: usual_idle() }
     }
+}
+
+fn usual_idle() -> Duration {
+    Duration::from_secs(15 * 60)
+}
+
+fn seconds<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    let number = f64::deserialize(deserializer)?;
+    let is_usual = (0.01..=1_000_000.0).contains(&number);
+    is_usual
+        .then(|| Duration::from_secs_f64(number))
+        .ok_or_else(|| serde::de::Error::custom("must be a number of seconds, from 0.01 to 1000000"))
 }
 
 fn yes() -> bool {

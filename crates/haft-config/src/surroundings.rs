@@ -3,9 +3,10 @@
 //! Both are lists that are data (`surroundings.toml`): what is not listed is not there. A variable
 //! that is listed is still left out when its value is, or holds, a secret.
 
+mod at_terminal;
 mod caches;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -42,6 +43,8 @@ pub struct Surroundings {
     pub is_off: bool,
     /// The level of confinement without which no command runs unasked.
     pub required: Level,
+    /// Whether the user has set that.
+    pub is_requirement_set: bool,
     /// Whether commands reach the network.
     pub network: bool,
     /// Most processes and threads of one command.
@@ -52,8 +55,12 @@ pub struct Surroundings {
     pub disk: Option<u64>,
     /// Whether commands see blank files in the place of those that hold secrets.
     pub masks_secrets: bool,
+    /// The whole environment of a command that a person runs at a terminal, as `haft exec` does.
+    pub environment_at_terminal: Vec<(OsString, OsString)>,
     /// The whole environment of commands.
     pub environment: Vec<(OsString, OsString)>,
+    /// What background jobs have beside it.
+    pub job_environment: Vec<(OsString, OsString)>,
     /// Folders and files outside the workspace that commands may read.
     pub readable: Vec<PathBuf>,
     /// Files in those that they may not.
@@ -95,6 +102,10 @@ impl SandboxSection {
     /// Who switches the sandbox off requires nothing of it.
     fn required(&self) -> Level {
         if self.is_off() { Level::None } else { self.required.map_or(Level::Full, Level::from) }
+    }
+
+    fn is_requirement_set(&self) -> bool {
+        self.is_off() || self.required.is_some()
     }
 }
 
@@ -180,9 +191,23 @@ struct Lists {
     secrets: Vec<String>,
     variables: Vec<String>,
     set: BTreeMap<String, String>,
+    set_for_jobs: BTreeMap<String, String>,
     /// Where each folder usually lies.
     folders: BTreeMap<String, String>,
     caches: Vec<caches::Row>,
+}
+
+impl Lists {
+    /// Returns the variables that commands have as the user has them.
+    fn passed_on(&self) -> impl Iterator<Item = &String> {
+        self.variables.iter().chain(self.folders.keys()).chain(self.set_for_jobs.keys())
+    }
+
+    /// Returns the variables of jobs that the user has not set.
+    fn set_for_jobs(&self, variables: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {
+        let is_unset = |(name, _): &(&String, &String)| variables.iter().all(|(set, _)| set != name.as_str());
+        self.set_for_jobs.iter().filter(is_unset).map(|(name, value)| (name.into(), value.into())).collect()
+    }
 }
 
 /// Returns the user's home; the root of the file system where none is known.
@@ -197,10 +222,7 @@ impl Surroundings {
         let lists: Lists = toml::from_str(include_str!("surroundings.toml")).expect("the lists are in order");
         let value = |name: &str| variables.iter().find(|(key, _)| key == name).map(|(_, value)| value);
         let home = home_of(variables);
-        let at_home = |path: &String| match path.strip_prefix("~/") {
-            Some(below) => home.join(below),
-            None => PathBuf::from(path),
-        };
+        let at_home = |path: &String| path.strip_prefix("~/").map_or_else(|| path.into(), |below| home.join(below));
         // Who names the home or the whole system as a toolchain's folder would open both.
         let is_apart = |folder: &PathBuf| folder.is_absolute() && !home.starts_with(folder);
         let folders = |name: &String| value(name).into_iter().flat_map(std::env::split_paths).filter(is_apart);
@@ -211,8 +233,8 @@ impl Surroundings {
         });
         let caches: Vec<ToolCache> =
             lists.caches.iter().filter_map(|row| row.resolved(&|name| folders(name).next(), &at_home)).collect();
-        let own: Vec<PathBuf> =
-            section.readable.iter().map(|path| at_home(&path.to_string_lossy().into_owned())).collect();
+        let listed = section.readable.iter();
+        let own: Vec<PathBuf> = listed.map(|path| at_home(&path.to_string_lossy().into_owned())).collect();
         // Tokens and keys may lie anywhere in a toolchain's folder; the sandbox looks for them.
         let keys = lists.toolchains.iter().map(at_home).chain(lists.folders.keys().flat_map(folders));
         let keys = caches::with_caches(keys.collect(), &caches).into_iter().map(|folder| folder.join("*"));
@@ -221,30 +243,29 @@ impl Surroundings {
         // A file that the user lists is granted, for private registries.
         let hidden: Vec<PathBuf> = hidden.filter(|path| !own.contains(path)).collect();
         let readable = lists.elsewhere.iter().chain(&lists.toolchains).map(at_home).chain(named).chain(own);
-        let is_listed = |name: &str| {
-            let mut all = lists.variables.iter().chain(lists.folders.keys()).chain(&section.variables);
-            let mut of_caches = lists.caches.iter().flat_map(caches::Row::variables);
-            of_caches.any(|listed| listed == name) || all.any(|listed| is_name(listed, name))
-        };
-        let passed = variables
-            .iter()
-            .filter(|(name, value)| name.to_str().is_some_and(is_listed) && !holds_secret(value, secrets));
+        let listed = ListedNames::of(&lists, &section);
+        let passed = variables.iter().filter(|(name, value)| {
+            name.to_str().is_some_and(|name| listed.has(name)) && !holds_secret(value, secrets)
+        });
         let mut environment: Vec<(OsString, OsString)> = passed.cloned().collect();
         environment.retain(|(name, _)| !lists.set.contains_key(&*name.to_string_lossy()));
         environment.extend(lists.set.iter().map(|(name, value)| (name.into(), value.into())));
         environment.push(("HOME".into(), home.clone().into()));
         let masks_secrets = section.secrets == Some(SetSecrets::Mask);
-        let of_git = GIT_BY_SIZE_AND_TIME.into_iter().filter(|_| masks_secrets);
+        let of_git = GIT_BY_SIZE_AND_TIME.iter().filter(|_| masks_secrets);
         environment.extend(of_git.map(|(name, value)| (name.into(), value.into())));
         Self {
+            environment_at_terminal: at_terminal::environment(variables, secrets, &environment),
             is_off: section.is_off(),
             required: section.required(),
+            is_requirement_set: section.is_requirement_set(),
             network: section.network.unwrap_or(false),
             masks_secrets,
             processes: section.processes.map_or(PROCESSES, |Processes(number)| number),
             memory: section.memory.map(|set| set.bytes().unwrap_or(0)),
             disk: section.disk.map_or(Some(DISK), Gigabytes::bytes),
             environment,
+            job_environment: lists.set_for_jobs(variables),
             readable: readable.collect(),
             hidden,
             home_files: home_files(&home, value("XDG_CONFIG_HOME").map(OsString::as_os_str)),
@@ -252,6 +273,25 @@ impl Surroundings {
             caches,
             cache_room: u64::from(section.caches.unwrap_or(CACHES)) << 20,
         }
+    }
+}
+
+/// The names of the variables that reach commands.
+struct ListedNames<'l> {
+    whole: HashSet<&'l str>,
+    patterns: Vec<&'l str>,
+}
+
+impl<'l> ListedNames<'l> {
+    fn of(lists: &'l Lists, section: &'l SandboxSection) -> Self {
+        let all = lists.passed_on().chain(&section.variables).map(String::as_str);
+        let (patterns, mut whole): (Vec<&str>, Vec<&str>) = all.partition(|name| name.contains('*'));
+        whole.extend(lists.caches.iter().flat_map(caches::Row::variables).map(String::as_str));
+        Self { whole: whole.into_iter().collect(), patterns }
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.whole.contains(name) || self.patterns.iter().any(|listed| is_name(listed, name))
     }
 }
 
@@ -324,6 +364,20 @@ mod tests {
         for gone in ["OPENAI_API_KEY", "SOMETHING", "CFLAGS", "MY_PASS"] {
             assert_eq!(value(&all, gone), None, "{gone}");
         }
+    }
+
+    #[test]
+    fn watchers_in_jobs_poll_unless_the_user_has_set_how_they_watch() {
+        let of_jobs = |all: &Surroundings| -> Vec<String> {
+            all.job_environment.iter().map(|(name, _)| name.to_string_lossy().into_owned()).collect()
+        };
+        let plain = surroundings("", &[("HOME", "/h")]);
+        assert!(of_jobs(&plain).contains(&"CHOKIDAR_USEPOLLING".to_owned()));
+        assert_eq!(value(&plain, "CHOKIDAR_USEPOLLING"), None, "commands that a call waits for are left alone");
+        let own = surroundings("", &[("HOME", "/h"), ("CHOKIDAR_USEPOLLING", "0")]);
+        assert!(!of_jobs(&own).contains(&"CHOKIDAR_USEPOLLING".to_owned()));
+        assert_eq!(value(&own, "CHOKIDAR_USEPOLLING"), Some("0"));
+        assert_eq!(of_jobs(&own).len() + 1, of_jobs(&plain).len());
     }
 
     #[test]

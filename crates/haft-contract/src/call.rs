@@ -1,11 +1,14 @@
 //! What a model sent: one call of one tool.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, LazyLock};
+use std::time::SystemTime;
 
 use serde_json::{Map, Value};
 
 use crate::lift::Lift;
+use crate::process::CallerStreams;
 
 /// Identifies a call within its session; results, events and output chunks carry it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -18,8 +21,23 @@ impl CallId {
     }
 
     /// Makes an id that sorts by time, for callers that have none.
+    ///
+    /// It is a UUID of version 7: the time, a count, and what tells this process from others. Random bits are drawn once,
+    /// because drawing them for each id would ask the kernel each time.
     pub fn fresh() -> Self {
-        Self::new(uuid::Uuid::now_v7().simple().to_string())
+        static OF_PROCESS: LazyLock<uuid::Uuid> = LazyLock::new(uuid::Uuid::now_v7);
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let millis = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let mut rest = [0; 10];
+        // The version and the variant take the first four bits of these and the first two bits behind them.
+        let [high, low] = [count >> 14 & 0xfff, count & 0x3fff].map(|part| part as u16);
+        rest[..2].copy_from_slice(&high.to_be_bytes());
+        rest[2..4].copy_from_slice(&low.to_be_bytes());
+        rest[4..].copy_from_slice(&OF_PROCESS.as_bytes()[10..]);
+        let id = uuid::Builder::from_unix_timestamp_millis(millis, &rest).into_uuid();
+        Self::new(id.simple().encode_lower(&mut uuid::Uuid::encode_buffer()))
     }
 
     /// Returns the id as text.
@@ -47,12 +65,14 @@ pub struct ToolCall {
     pub origin: Origin,
     /// Turns arguments of a provider's lowered schema back; none when the schema was not lowered.
     pub lift: Option<Arc<Lift>>,
+    /// The standard streams for its command, where the caller brings them along.
+    pub streams: Option<CallerStreams>,
 }
 
 impl ToolCall {
     /// Makes a call of a model with a fresh id.
     pub fn new(name: impl Into<String>, arguments: RawArguments) -> Self {
-        Self { id: CallId::fresh(), name: name.into(), arguments, origin: Origin::Model, lift: None }
+        Self { id: CallId::fresh(), name: name.into(), arguments, origin: Origin::Model, lift: None, streams: None }
     }
 
     /// Gives the call the id that its caller chose.
@@ -64,6 +84,12 @@ impl ToolCall {
     /// Says who made the call.
     pub fn by(mut self, origin: Origin) -> Self {
         self.origin = origin;
+        self
+    }
+
+    /// Gives the command of the call these standard streams.
+    pub fn with_streams(mut self, streams: CallerStreams) -> Self {
+        self.streams = Some(streams);
         self
     }
 
@@ -119,4 +145,17 @@ pub enum Origin {
     Script,
     /// A model, also through another program.
     Model,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fresh_ids_differ_and_sort_in_the_order_in_which_they_were_made() {
+        let ids: Vec<CallId> = (0..20_000).map(|_| CallId::fresh()).collect();
+        assert!(ids.windows(2).all(|pair| pair[0] < pair[1]), "the clock may have been set back");
+        let id = uuid::Uuid::parse_str(ids[0].as_str()).expect("it is a UUID");
+        assert_eq!((id.get_version_num(), id.get_variant()), (7, uuid::Variant::RFC4122));
+    }
 }

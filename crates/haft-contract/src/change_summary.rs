@@ -357,6 +357,13 @@ fn is_in_git(path: &str) -> bool {
     Path::new(path).iter().any(|part| part == ".git")
 }
 
+/// Returns whether a change only writes into trees that programs generate, as a test that fills its cache does. To remove or
+/// to move such a tree is more than that.
+pub fn only_writes_generated(paths: &[ChangedPath]) -> bool {
+    let is_written = |path: &ChangedPath| generated_tree(path).is_some() && kind(path) >= EntryKind::Changed;
+    !paths.is_empty() && paths.iter().all(is_written)
+}
+
 /// Returns the outermost generated tree that a path belongs to, and whether there are many of its name.
 fn generated_tree(path: &ChangedPath) -> Option<(String, bool)> {
     let parts: Vec<&str> = path.path.split('/').collect();
@@ -415,6 +422,16 @@ mod tests {
 
     fn sentence(words: &[&str]) -> String {
         ChangeSummary::of(&paths(words)).sentence(6)
+    }
+
+    #[test]
+    fn to_fill_a_cache_is_less_than_to_remove_it_or_to_change_a_file_of_the_project() {
+        for cache in [&["+node_modules/.vite/a"][..], &["+src/__pycache__/", "~target/debug/x"], &["~node_modules/"]] {
+            assert!(only_writes_generated(&paths(cache)), "{cache:?}");
+        }
+        for more in [&[][..], &["-node_modules/"], &["+target/a", "~src/a.rs"], &["~Cargo.lock"], &["-target/a"]] {
+            assert!(!only_writes_generated(&paths(more)), "{more:?}");
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::BoxFuture;
 use crate::door::{Doors, Permit};
+use crate::effect::Effect;
 use crate::error::{Next, ToolError};
 use crate::kinds::ErrorKind;
 use crate::process::{
@@ -83,7 +84,7 @@ impl CommandRun<'_> {
         heard: Heard<'_>,
         requests: &mut mpsc::UnboundedReceiver<SyncRequest>,
     ) -> Result<(Ended, Box<dyn Ground>), ToolError> {
-        let mut wanted = self.first_wanted();
+        let mut wanted = self.first_wanted().fitting(command);
         loop {
             let ground = self.ground(wanted.clone(), command).await?;
             let outcome = tokio::select! {
@@ -93,7 +94,7 @@ impl CommandRun<'_> {
             match outcome {
                 Ok(ended) => return Ok((ended, ground)),
                 Err(NotRun::Failed(error)) => return Err(error),
-                Err(NotRun::NoLayer(reason)) => wanted = wanted.without_layer(reason)?,
+                Err(NotRun::NoLayer(reason)) => wanted = wanted.without_layer(reason)?.fitting(command),
             }
         }
     }
@@ -137,9 +138,26 @@ impl CommandRun<'_> {
         match confinement.reached {
             // Nothing is given up for what is not known: the door tries again, or refuses.
             _ if confinement.untried.is_some() => Wanted::Layered,
+            // A command that only looks leaves nothing on a disk.
+            Level::Full if self.only_looks() => Wanted::Quick,
             Level::Full => Wanted::Layered,
+            Level::Partial | Level::None if confinement.watches => Wanted::Watched(confinement.why_no_layer()),
             Level::Partial | Level::None => Wanted::Open(confinement.why_no_layer()),
         }
+    }
+
+    fn is_unconfined(self) -> bool {
+        let confinement = self.doors.processes.confinement();
+        confinement.untried.is_none() && confinement.reached == Level::None
+    }
+
+    /// Returns whether the words of the command are known, and it changes nothing by them.
+    fn only_looks(self) -> bool {
+        let mut steps = self.permit.effects().iter().filter_map(|effect| match effect {
+            Effect::Step(step) => Some(step.does.only_looks()),
+            _ => None,
+        });
+        steps.next() == Some(true) && steps.all(|only_looks| only_looks)
     }
 
     /// Prepares what a command works on; refuses one that could not be kept to what was said of it.
@@ -152,6 +170,10 @@ impl CommandRun<'_> {
             (Some(reason), _) if self.settle == Settle::Show => return Err(cannot_be_tried(reason)),
             (Some(reason), _) if self.permit.needs_layer() => return Err(not_as_promised(reason)),
             (Some(reason), Keeps::Only(_)) => return Err(not_as_declared(reason)),
+            // Undo would cover the workspace, but nothing keeps the command in it.
+            (None, Keeps::Only(_)) if self.is_unconfined() => {
+                return Err(not_as_declared(&self.doors.processes.confinement().why_no_layer()));
+            }
             (None, Keeps::Only(targets)) => ground.keep_only(Arc::clone(targets)),
             (_, Keeps::All) => {}
         }

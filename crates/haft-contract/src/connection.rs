@@ -111,6 +111,16 @@ pub trait SessionNetwork: Send + Sync {
     /// Fails where a descriptor is not the socket that it should be, or the system has no thread.
     fn begin(&self, sockets: NetworkSockets) -> io::Result<()>;
 
+    /// Begins to supervise as a proxy on the loopback of this machine, for commands that have no network of their own;
+    /// returns where it is. Later calls return the same.
+    ///
+    /// # Errors
+    ///
+    /// Fails where there is no proxy, or the system has no port or thread for it.
+    fn proxy(&self) -> io::Result<ProxyAddress> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
     /// Lets the call at this desk decide from now on, until the use is dropped; without a desk everything that is not
     /// granted is refused. Of several calls at a time the one that came last decides.
     fn join(&self, desk: Option<ConnectionDesk>) -> Arc<dyn NetworkUse>;
@@ -123,6 +133,17 @@ pub trait NetworkUse: Send + Sync {
 
     /// Returns how long connections have waited for a decision, until now. The command is not to blame for that time.
     fn waited(&self) -> Duration;
+}
+
+/// Where the proxy of a session is. Who does not know the key gets nowhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProxyAddress {
+    /// The port on 127.0.0.1.
+    pub port: u16,
+    /// The name that goes with the key.
+    pub user: String,
+    /// The key.
+    pub key: String,
 }
 
 /// Sockets that were made inside the network namespace of a session.

@@ -8,14 +8,15 @@ pub use planning::PlanContext;
 pub use serving::{Broken, Serving};
 
 use std::borrow::Cow;
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 use bytes::Bytes;
 
 use crate::command_run::{AtOnce, CommandRun, CommitTurn, cannot_be_tried};
 use crate::door::{
-    ChangeSetId, Doors, Look, Page, PageLine, PageRequest, Permit, ReadVersion, Receipt, SessionName, Spill, Spilling,
-    Written,
+    ChangeSetId, Doors, FileOp, Look, Page, PageLine, PageRequest, Permit, ReadVersion, Receipt, SessionName, Spill,
+    Spilling, Written,
 };
 use crate::effect::Effect;
 use crate::error::ToolError;
@@ -26,7 +27,7 @@ use crate::limits::Limits;
 use crate::net::{Request, Response};
 use crate::output::Image;
 use crate::path::Target;
-use crate::process::{Command, Heard, Ran, Settle};
+use crate::process::{CallerStreams, Command, Heard, Ran, Settle};
 use crate::search::{FindRequest, Found, FoundLine, ListRequest, Listing, SearchRequest, Searched, SearchedSoFar};
 use crate::session_state::{AgentState, NoState, Storage};
 use crate::wrapping::Wrapping;
@@ -104,6 +105,7 @@ pub struct RunContext<'a> {
     agent_state: &'a dyn AgentState,
     jobs: &'a dyn Jobs,
     commit_turn: &'a dyn CommitTurn,
+    streams: Option<&'a CallerStreams>,
 }
 
 impl<'a> RunContext<'a> {
@@ -115,8 +117,19 @@ impl<'a> RunContext<'a> {
         (session, limits): (&'a SessionName, &'a Limits),
     ) -> Self {
         let (settle, storage, agent_state, jobs) = (Settle::Keep, &NoState, &NoState, &NoJobs);
-        let commit_turn = &AtOnce;
-        Self { permit, doors, progress, session, limits, settle, storage, agent_state, jobs, commit_turn }
+        let (commit_turn, streams) = (&AtOnce, None);
+        Self { permit, doors, progress, session, limits, settle, storage, agent_state, jobs, commit_turn, streams }
+    }
+
+    /// Lets the command of the call have the standard streams of its caller.
+    pub fn with_streams(mut self, streams: Option<&'a CallerStreams>) -> Self {
+        self.streams = streams;
+        self
+    }
+
+    /// Returns the standard streams that the caller brings along for the command of the call.
+    pub fn streams(&self) -> Option<&'a CallerStreams> {
+        self.streams
     }
 
     /// Lets commands commit what they changed when their turn has come.
@@ -220,17 +233,23 @@ impl<'a> RunContext<'a> {
 
     /// Creates or replaces several files: all of them or none.
     pub async fn write_all(&self, contents: &[(Target, Bytes)]) -> Result<Vec<Written>, ToolError> {
-        self.doors.files.write(self.permit, contents).await
+        let put = |(target, bytes): &(Target, Bytes)| FileOp::Put(target.clone(), bytes.clone());
+        self.change_all(&contents.iter().map(put).collect::<Vec<_>>()).await
+    }
+
+    /// Makes several changes of files: all of them or none.
+    pub async fn change_all(&self, ops: &[FileOp]) -> Result<Vec<Written>, ToolError> {
+        self.doors.files.change(self.permit, ops).await
     }
 
     /// Removes a file, a link or an empty folder.
     pub async fn remove(&self, target: &Target) -> Result<(), ToolError> {
-        self.doors.files.remove(self.permit, target).await
+        self.change_all(&[FileOp::Remove(target.clone())]).await.map(drop)
     }
 
     /// Gives a file or a folder another name, where nothing is yet.
     pub async fn rename(&self, from: &Target, to: &Target) -> Result<(), ToolError> {
-        self.doors.files.rename(self.permit, from, to).await
+        self.change_all(&[FileOp::Rename(from.clone(), to.clone())]).await.map(drop)
     }
 
     /// Runs a command, and brings what it changed into the workspace.
@@ -276,9 +295,9 @@ impl<'a> RunContext<'a> {
         Ok(sync)
     }
 
-    /// Returns whether a program listens on this port of the loopback that commands have, where that is known.
-    pub fn is_listening(&self, port: u16) -> Option<bool> {
-        self.doors.processes.is_listening(port)
+    /// Returns at which addresses programs listen on this port of the network that commands have, where that is known.
+    pub fn listeners(&self, port: u16) -> Option<Vec<IpAddr>> {
+        self.doors.processes.listeners(port)
     }
 
     /// Returns the path of the first of these programs that commands find.

@@ -6,8 +6,10 @@
 //!
 //! Not here: how (`haft-workspace`), whether (`haft-policy`).
 
+mod file_op;
 mod permit;
 
+pub use file_op::FileOp;
 pub use permit::{
     ChangeSetId, Errand, OldChanges, Permit, PermitIssuer, Purpose, ReadVersion, Receipt, Receipts, RunFacts, Standing,
 };
@@ -299,37 +301,28 @@ pub trait Files: Send + Sync {
         told: &'a (dyn Fn(SearchedSoFar) + Send + Sync),
     ) -> BoxFuture<'a, Result<Searched, ToolError>>;
 
-    /// Creates or replaces files as a whole: afterwards all of them have the new content, or all the old.
+    /// Makes these changes: afterwards all of them are made, or none is. Returns what became of each.
     ///
-    /// Missing folders above a new file are made. What was there is in the journal before anything changes.
-    fn write<'a>(
-        &'a self,
-        permit: &'a Permit,
-        contents: &'a [(Target, Bytes)],
-    ) -> BoxFuture<'a, Result<Vec<Written>, ToolError>>;
-
-    /// Removes a file, a link or an empty folder.
-    fn remove<'a>(&'a self, permit: &'a Permit, target: &'a Target) -> BoxFuture<'a, Result<(), ToolError>>;
-
-    /// Gives a file or a folder another name, where nothing is yet.
-    fn rename<'a>(
-        &'a self,
-        permit: &'a Permit,
-        from: &'a Target,
-        to: &'a Target,
-    ) -> BoxFuture<'a, Result<(), ToolError>>;
+    /// What was there is in the journal before anything changes.
+    fn change<'a>(&'a self, permit: &'a Permit, ops: &'a [FileOp]) -> BoxFuture<'a, Result<Vec<Written>, ToolError>>;
 
     /// Says why what commands change could not be taken back, as far as that is known before one runs.
     fn uncovered(&self) -> Option<String>;
+
+    /// Returns whether each command has a layer over the workspace, as far as that is known before one runs. Else commands
+    /// work on the real folders.
+    fn has_layers(&self) -> bool {
+        true
+    }
 
     /// Prepares what a command works on.
     fn ground<'a>(&'a self, permit: &'a Permit, wanted: Wanted) -> BoxFuture<'a, Result<Box<dyn Ground>, ToolError>>;
 }
 
-/// What became of one written file.
+/// What became of one changed file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// Whether it was created or replaced.
+    /// Whether it was created, replaced or removed; a renamed one was created.
     pub change: Change,
     /// What could not be kept, or is otherwise worth knowing, a sentence each.
     pub notes: Vec<String>,

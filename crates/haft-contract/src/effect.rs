@@ -179,6 +179,11 @@ impl StateKey {
     pub fn change_sets() -> Self {
         Self("change sets".to_owned())
     }
+
+    /// How the session's jobs stand, where a call waits for that or changes it. Later commands of the turn build on it.
+    pub fn job_states() -> Self {
+        Self("job states".to_owned())
+    }
 }
 
 /// What a tool of another server claims about itself. A claim, not a fact.
@@ -283,6 +288,11 @@ impl Does {
     /// Returns whether it uses the network.
     pub fn uses_network(&self) -> bool {
         matches!(self, Does::Connect(_) | Does::Publish(_) | Does::Serve(_) | Does::SendHere(_))
+    }
+
+    /// Returns whether it changes nothing: it computes, prints, reads or lists.
+    pub fn only_looks(&self) -> bool {
+        matches!(self, Does::Nothing | Does::NothingElse | Does::Read(_) | Does::List(_) | Does::ReadUnknown)
     }
 
     /// Returns whether it uses the network, but reaches no other machine where this one has a network of its own.

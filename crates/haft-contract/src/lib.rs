@@ -10,6 +10,7 @@
 // `#[haft_contract::tool]` writes paths that begin with `haft_contract::`, also when it is used in this crate.
 extern crate self as haft_contract;
 
+pub mod before_image;
 pub mod call;
 pub mod change_summary;
 pub mod closest;

@@ -6,6 +6,7 @@
 //!
 //! Not here: how a process is confined (`haft-sandbox`), how a layer is read (`haft-workspace`).
 
+mod caller_streams;
 mod command;
 mod settled;
 
@@ -13,6 +14,7 @@ pub use settled::{ChangeCounts, Conflict, Settle, Settled, Settlement};
 
 use std::fmt;
 use std::io;
+use std::net::IpAddr;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,6 +26,7 @@ use crate::error::ToolError;
 use crate::kinds::ErrorKind;
 use crate::path::Target;
 
+pub use caller_streams::{CallerSide, CallerStreams, Foreground, StreamNews};
 pub use command::{Command, Home, Keeps, Reads, TrustedCode};
 
 /// Runs commands.
@@ -41,8 +44,8 @@ pub trait Processes: Send + Sync {
         None
     }
 
-    /// Returns whether a program listens on this port of the loopback that commands have, where that is known.
-    fn is_listening(&self, _port: u16) -> Option<bool> {
+    /// Returns at which addresses programs listen on this port of the network that commands have, where that is known.
+    fn listeners(&self, _port: u16) -> Option<Vec<IpAddr>> {
         None
     }
 
@@ -122,6 +125,7 @@ impl Processes for NoProcesses {
             network: false,
             is_off: false,
             supervised: false,
+            watches: false,
         }
     }
 
@@ -155,10 +159,13 @@ pub struct Confinement {
     pub untried: Option<String>,
     /// Whether every command has the network, because the settings say so. Else only one whose approved parts use it.
     pub network: bool,
-    /// Whether commands in the full sandbox reach hosts by name, each connection decided about when it is made.
+    /// Whether commands reach hosts by name at the level that is reached, each connection decided about when it is made:
+    /// in a network of their own, or by a proxy.
     pub supervised: bool,
     /// Whether the user has switched the sandbox off.
     pub is_off: bool,
+    /// Whether contents can be kept before a command touches them, so that undo needs no layer.
+    pub watches: bool,
 }
 
 impl Confinement {
@@ -252,7 +259,7 @@ impl HowEnded {
 /// Why a command was not run. Nothing has happened then.
 #[derive(Debug)]
 pub enum NotRun {
-    /// The system refuses the layers of this ground, for this reason; another ground may do.
+    /// The system refuses the layers of this ground, or to watch what happens on it, for this reason; another ground may do.
     NoLayer(String),
     /// It cannot be run.
     Failed(ToolError),
@@ -274,7 +281,7 @@ pub trait Ground: Send + Sync {
     /// Folders and files that must not be visible inside, by their real paths, wherever they lie.
     fn hidden(&self) -> &[PathBuf];
 
-    /// Says why what the command changes cannot be taken back, where that is so.
+    /// Says why what the command changes cannot be undone, where that is so.
     fn uncovered(&self) -> Option<&str>;
 
     /// Lets nothing come into the workspace but what a tool had said that it would change; to be called before anything runs.
@@ -321,6 +328,11 @@ pub struct GroundRoot {
     pub folder: OwnedFd,
     /// What takes the changes; without it they go into the folder itself.
     pub layer: Option<Layer>,
+    /// Without a layer, the folder in which what the command changes is kept as it was
+    /// ([`before_image`](crate::before_image)).
+    pub images: Option<OwnedFd>,
+    /// Places in it that belong to haft. Where they cannot be hidden, a command that is watched cannot change them.
+    pub own: Vec<PathBuf>,
     /// Files and folders in it, by their place, that cannot be changed.
     pub read_only: Vec<PathBuf>,
     /// The files and folders in it, by their place, that can be read; all where nothing is said.
@@ -345,18 +357,34 @@ pub enum Wanted {
     Quick,
     /// One with layers in memory, because those on disk were refused for this reason.
     LayeredInMemory(String),
-    /// The real folders without layers, for this reason.
+    /// The real folders without layers, for this reason. Contents are kept when the command first touches them.
+    Watched(String),
+    /// The real folders, and nothing is kept, for this reason.
     Open(String),
+    /// The same, because the system lets nobody watch what commands do.
+    Unwatched(String),
 }
 
 impl Wanted {
+    /// Returns what is wanted for this command. While one that stays is running, others change the real folders too, so
+    /// nothing could tell who changed what.
+    pub(crate) fn fitting(self, command: &Command) -> Self {
+        match self {
+            Wanted::Watched(reason) if command.stays => Wanted::Open(reason),
+            wanted => wanted,
+        }
+    }
+
     /// Returns what is wanted next when the system refuses the layers of this ground, for this reason.
     pub(crate) fn without_layer(self, reason: String) -> Result<Self, ToolError> {
         match self {
             Wanted::Quick => Ok(Wanted::Layered),
             Wanted::Layered => Ok(Wanted::LayeredInMemory(reason)),
-            Wanted::LayeredInMemory(_) => Ok(Wanted::Open(reason)),
-            Wanted::Open(_) => Err(ToolError::of(ErrorKind::Bug, "The sandbox refused layers that it was not given.")),
+            Wanted::LayeredInMemory(_) => Ok(Wanted::Watched(reason)),
+            Wanted::Watched(why) => Ok(Wanted::Unwatched(format!("{why}, and {reason}"))),
+            Wanted::Open(_) | Wanted::Unwatched(_) => {
+                Err(ToolError::of(ErrorKind::Bug, "The sandbox refused layers that it was not given."))
+            }
         }
     }
 }

@@ -36,20 +36,10 @@ pub enum Meaning {
     Lines(Convert),
     /// The whole text of a call that is no JSON, where it looks like this argument.
     Raw(fn(&str) -> bool),
-    /// More than one call can do: what that is, and which calls do it.
-    Several(fn(&Value) -> Option<SeveralCalls>),
     /// Nothing in this call: what to do instead, for the model.
     Instead(&'static str),
     /// Nothing here, so that the same call without it is the one to make; why, for the model.
     Without(&'static str),
-}
-
-/// What one call cannot do, and the calls that do it, each in words for the model.
-pub struct SeveralCalls {
-    /// What cannot be done in one call, as a sentence.
-    pub what: String,
-    /// The calls to make.
-    pub next: String,
 }
 
 /// Makes arguments of a value; the other arguments are given too. Nothing where it has no single meaning.

@@ -46,6 +46,8 @@ pub fn signal_words(signal: i32) -> String {
 
 /// No signal: what others have changed in the workspace is shown to the processes.
 pub const LOOK_AGAIN: i32 = 0;
+/// No signal: the terminal of the command is connected, and the command gets hold of it.
+pub const TERMINAL_READY: i32 = -1;
 
 /// Signals on their way to the processes of a command.
 #[derive(Clone, Debug, Default)]

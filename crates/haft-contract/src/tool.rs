@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use schemars::JsonSchema;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_path_to_error::Segment;
@@ -36,8 +37,8 @@ pub trait Tool: Send + Sync + 'static {
     const SHAPES: &'static [Shape] = &[];
 
     /// Other names of the tool that models call. `name key=value` counts only for calls with that argument, which is
-    /// taken out; `name key^=text` for calls in which that argument begins with the text. `name key:=value` gives the
-    /// call that argument where it has none.
+    /// taken out. `name key:=value` gives the call that argument where it has none. `name ms` is of an agent that counts
+    /// the times in milliseconds; it may differ from the own name in capitals alone.
     const OTHER_NAMES: &'static [&'static str] = &[];
 
     /// Arguments that are paths: `path`, `paths[]` for a list, `files[].path` for one in each object of a list.
@@ -82,7 +83,7 @@ pub trait AnyTool: Send + Sync + 'static {
     fn spec(&self) -> &Spec;
 
     /// Binds validated arguments to the tool. Pure.
-    fn bind(self: Arc<Self>, args: Value) -> Result<Box<dyn Bound>, ToolError>;
+    fn bind(self: Arc<Self>, args: &Value) -> Result<Box<dyn Bound>, ToolError>;
 
     /// Tells a person in a few lines how a call went.
     fn summary(&self, result: &ToolResult, max_lines: usize) -> Vec<String> {
@@ -151,9 +152,10 @@ impl<T: Tool> AnyTool for Typed<T> {
         &self.spec
     }
 
-    fn bind(self: Arc<Self>, args: Value) -> Result<Box<dyn Bound>, ToolError> {
-        let args: T::Args =
-            serde_path_to_error::deserialize(&args).map_err(|error| not_bound(T::NAME, &args, &error))?;
+    fn bind(self: Arc<Self>, args: &Value) -> Result<Box<dyn Bound>, ToolError> {
+        // Keeping track of the place costs more than the reading, so only what fails is read with it.
+        let args = T::Args::deserialize(args)
+            .or_else(|_| serde_path_to_error::deserialize(args).map_err(|error| not_bound(T::NAME, args, &error)))?;
         Ok(Box::new(TypedCall { typed: self, args, draft: None }))
     }
 

@@ -28,15 +28,36 @@ impl Wrapping {
             return Cow::Borrowed(piece);
         }
         let mut wrapped = String::with_capacity(piece.len() + piece.len() / self.length + 1);
-        for c in piece.chars() {
-            self.column = if c == '\n' { 0 } else { self.column + 1 };
-            if self.column > self.length {
+        for (number, line) in piece.split('\n').enumerate() {
+            if number > 0 {
                 wrapped.push('\n');
-                self.column = 1;
+                self.column = 0;
             }
-            wrapped.push(c);
+            self.wrap(line, &mut wrapped);
         }
         Cow::Owned(wrapped)
+    }
+
+    /// Adds a line, or a part of one, to a text.
+    fn wrap(&mut self, mut line: &str, wrapped: &mut String) {
+        while let Some(end) = beyond(line, self.length - self.column) {
+            wrapped.push_str(&line[..end]);
+            wrapped.push('\n');
+            self.column = 0;
+            line = &line[end..];
+        }
+        wrapped.push_str(line);
+        self.column += line.chars().count();
+    }
+}
+
+/// Returns where the first character begins that is beyond so many; nothing where there is none.
+fn beyond(line: &str, characters: usize) -> Option<usize> {
+    match line.as_bytes().get(..characters) {
+        Some(begin) if line.len() > characters && begin.is_ascii() => Some(characters),
+        Some(_) => line.char_indices().nth(characters).map(|(place, _)| place),
+        // Bytes are never fewer than characters.
+        None => None,
     }
 }
 
@@ -57,7 +78,7 @@ mod tests {
 
     #[test]
     fn a_line_in_pieces_is_broken_like_a_whole_one() {
-        let text = "abcdefghä\nx\n\nlonger than ten\n";
+        let text = "abcdefghä\nx\n\nlonger than ten\nabcdäöüßabcdäöüßé\n12345678";
         for size in 1..12 {
             let mut wrapping = Wrapping::at(4);
             let characters: Vec<char> = text.chars().collect();

@@ -22,7 +22,7 @@ use haft_runtime::runtime::Runtime;
 use haft_runtime::session::Session;
 use haft_runtime::toolset::{ToolList, ToolsetExt};
 #[cfg(feature = "sandbox")]
-use haft_sandbox::{Launcher, Network, Sandbox};
+use haft_sandbox::{Launcher, Network, Requirement, Sandbox};
 use haft_workspace::history::History;
 use haft_workspace::replica::Replica;
 use haft_workspace::state::WorkspaceState;
@@ -118,6 +118,7 @@ impl Host {
         let state = state.with_journal_limits(settings.journal.limits());
         let history = workspace.history(&state);
         let workspace = workspace.masking_secrets(settings.surroundings.masks_secrets);
+        workspace.finish_left_behind(&state).iter().for_each(|line| options.notices.note(line));
         let doors = with_system(workspace.doors(&state), &settings, rulebook.hosts.clone());
         let config = &settings.environment.config_folder;
         let dialect = chosen_dialect(options, config, files.as_ref())?;
@@ -230,9 +231,13 @@ fn sandbox(settings: &Settings) -> Sandbox {
     let is_off = surroundings.is_off;
     let level = settings.environment.state_folder.join("sandbox-level");
     let settings = haft_sandbox::Settings {
-        required: surroundings.required,
+        required: match surroundings.is_requirement_set {
+            true => Requirement::Set(surroundings.required),
+            false => Requirement::Usual,
+        },
         network: if surroundings.network { Network::On } else { Network::Off },
         environment: surroundings.environment,
+        job_environment: surroundings.job_environment,
         readable: surroundings.readable,
         hidden: surroundings.hidden,
         home: surroundings.home,

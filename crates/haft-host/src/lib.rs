@@ -16,6 +16,8 @@ pub mod change_log;
 pub mod check;
 mod described_tools;
 mod dialects;
+#[cfg(all(feature = "model", feature = "sandbox"))]
+pub mod exec;
 pub mod explain;
 pub mod for_person;
 pub mod guard;

@@ -109,6 +109,7 @@ impl LoadedWorkspace {
         settings.environment.state_folder = copy.state();
         left_out.push(copy.state());
         settings.surroundings.required = Level::Full;
+        settings.surroundings.is_requirement_set = true;
         let workspace = open_without(options, &copy.workspace(), (left_out, &settings))?;
         let vouched = (!options.trust).then_some(trusted);
         let (files, told) = project_files::load_copy(&settings, workspace.path(), vouched)?;

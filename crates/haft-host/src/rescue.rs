@@ -44,6 +44,7 @@ impl Rescue {
         let limits = settings.journal.limits();
         let state_folder = settings.environment.state_folder;
         let state = WorkspaceState::new(&state_folder, workspace.path()).with_journal_limits(limits);
+        workspace.finish_left_behind(&state).iter().for_each(|line| options.notices.note(line));
         let history = workspace.history(&state);
         let folder = real_path_of(options.folder());
         Ok(Self { state, history, state_folder, workspace, redactor: OnceCell::new(), secrets, folder })

@@ -10,7 +10,8 @@
 //!
 //! [`supervisor`] is the way of commands to the network: it knows their connections by name and asks about each.
 //!
-//! [`jobs`] is the way of the user's other processes to the jobs of a session, over a socket of the file system.
+//! [`jobs`] is the way of the user's other processes to the jobs of a session, over a socket of the file system. [`exec`] has
+//! the messages between `haft exec` and the process that runs its command.
 //!
 //! Not here: deciding whether, and what a request is for.
 
@@ -20,6 +21,8 @@ mod client;
 #[cfg(feature = "otel")]
 mod collector;
 mod door;
+#[expect(clippy::disallowed_types, reason = "this is the crate that the network is reached through")]
+pub mod exec;
 mod failing;
 #[expect(clippy::disallowed_types, reason = "this is the crate that the network is reached through")]
 pub mod jobs;

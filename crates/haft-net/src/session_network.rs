@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use haft_contract::BoxFuture;
 use haft_contract::connection::{
-    ConnectionDesk, Decision, HostOutcome, NetworkSockets, NetworkUse, ReachedHost, SessionNetwork, Wanted,
+    ConnectionDesk, Decision, HostOutcome, NetworkSockets, NetworkUse, ProxyAddress, ReachedHost, SessionNetwork,
+    Wanted,
 };
 use tokio::sync::oneshot;
 
@@ -46,6 +47,7 @@ pub struct NetworkOfSession {
     ports: Vec<u16>,
     dialler: Arc<dyn Dial>,
     inner: Arc<Inner>,
+    proxy: Mutex<Option<ProxyAddress>>,
 }
 
 struct Inner {
@@ -83,6 +85,10 @@ struct Waiting {
     before: Duration,
 }
 
+/// Starts a supervisor, on the thread that it will work on; returns what its user must know.
+type Start<T> =
+    Box<dyn FnOnce(Arc<dyn Judge>, Arc<dyn Dial>) -> BoxFuture<'static, io::Result<(Supervisor, T)>> + Send>;
+
 impl NetworkOfSession {
     /// Makes one whose hosts are judged by these rules first.
     pub fn new(rules: Arc<dyn HostRules>, dialler: Arc<dyn Dial>) -> Self {
@@ -91,11 +97,13 @@ impl NetworkOfSession {
         ports.sort_unstable();
         ports.dedup();
         let desks = Arc::new(Desks { rules, open: Mutex::default(), waiting: Mutex::default() });
-        Self { ports, dialler, inner: Arc::new(Inner { desks, supervision: OnceLock::new() }) }
+        let inner = Arc::new(Inner { desks, supervision: OnceLock::new() });
+        Self { ports, dialler, inner, proxy: Mutex::default() }
     }
 
-    fn supervise(&self, sockets: NetworkSockets) -> io::Result<Supervision> {
-        let (judge, dialler) = (self.inner.desks.clone(), self.dialler.clone());
+    /// Starts a supervisor on a thread of its own.
+    fn supervise<T: Send + 'static>(&self, start: Start<T>) -> io::Result<T> {
+        let (judge, dialler): (Arc<dyn Judge>, _) = (self.inner.desks.clone(), self.dialler.clone());
         let (tell, begun) = std::sync::mpsc::sync_channel(1);
         let (end, ended) = oneshot::channel::<()>();
         let work = move || {
@@ -104,9 +112,9 @@ impl NetworkOfSession {
                 Err(error) => return drop(tell.send(Err(error))),
             };
             runtime.block_on(async {
-                let supervisor = Supervisor::start(sockets, judge, dialler).map(Arc::new);
-                let is_begun = supervisor.is_ok();
-                if tell.send(supervisor).is_ok() && is_begun {
+                let started = start(judge, dialler).await.map(|(supervisor, told)| (Arc::new(supervisor), told));
+                let is_begun = started.is_ok();
+                if tell.send(started).is_ok() && is_begun {
                     // Whoever has the other end drops it.
                     let _ = ended.await;
                 }
@@ -114,8 +122,10 @@ impl NetworkOfSession {
             runtime.shutdown_background();
         };
         std::thread::Builder::new().name("haft-network".into()).spawn(work)?;
-        let supervisor = begun.recv().map_err(io::Error::other)??;
-        Ok(Supervision { supervisor, _end: end })
+        let (supervisor, told) = begun.recv().map_err(io::Error::other)??;
+        let begun = self.inner.supervision.set(Supervision { supervisor, _end: end });
+        begun.map_err(|_| io::Error::other("the network of the session has begun already"))?;
+        Ok(told)
     }
 }
 
@@ -125,9 +135,20 @@ impl SessionNetwork for NetworkOfSession {
     }
 
     fn begin(&self, sockets: NetworkSockets) -> io::Result<()> {
-        let supervision = self.supervise(sockets)?;
-        let begun = self.inner.supervision.set(supervision);
-        begun.map_err(|_| io::Error::other("the network of the session has begun already"))
+        self.supervise(Box::new(move |judge, dialler| {
+            Box::pin(async move { Ok((Supervisor::start(sockets, judge, dialler)?, ())) })
+        }))
+    }
+
+    fn proxy(&self) -> io::Result<ProxyAddress> {
+        let mut known = self.proxy.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(address) = &*known {
+            return Ok(address.clone());
+        }
+        let start: Start<ProxyAddress> = Box::new(|judge, dialler| Box::pin(Supervisor::as_proxy(judge, dialler)));
+        let address = self.supervise(start)?;
+        *known = Some(address.clone());
+        Ok(address)
     }
 
     fn join(&self, desk: Option<ConnectionDesk>) -> Arc<dyn NetworkUse> {

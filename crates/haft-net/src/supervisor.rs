@@ -13,22 +13,27 @@
 //! A name is looked up on the host when its connection is allowed, and exactly the addresses that were checked are
 //! dialled. A refused client learns why in its protocol: HTTP by a response, TLS by an alert, others by a reset.
 //!
+//! Where commands have no network namespace, the supervisor is a proxy on the loopback instead (`proxy`).
+//!
 //! Not here: deciding (`Judge`), making the namespace and its sockets (`haft-sandbox`), UDP, and what is inside TLS.
 
 mod client_hello;
 mod connection;
 mod dial;
 mod dns;
+mod forwarded;
 mod host_dial;
 mod host_name;
 mod judge;
 mod name_table;
 mod opening;
+mod proxy;
 mod questions;
 mod relay;
 mod request_head;
 mod resolver;
 mod session;
+mod socks;
 mod traffic;
 
 use std::collections::BTreeSet;
@@ -41,7 +46,7 @@ use tokio::net::{TcpListener, UdpSocket};
 use tokio::runtime::Handle;
 use tokio::task::{AbortHandle, JoinSet};
 
-pub use haft_contract::connection::{Decision, NetworkSockets, Speaks, Wanted};
+pub use haft_contract::connection::{Decision, NetworkSockets, ProxyAddress, Speaks, Wanted};
 
 pub use self::dial::{Dial, DialError};
 pub use self::host_dial::HostDial;
@@ -82,6 +87,22 @@ impl Supervisor {
             supervisor.listen(port, listener)?;
         }
         Ok(supervisor)
+    }
+
+    /// Begins to supervise as a proxy on the loopback of this machine, for commands without a network of their own.
+    ///
+    /// # Errors
+    ///
+    /// Fails outside a runtime, and where the system has no port or no random bytes.
+    pub async fn as_proxy(judge: Arc<dyn Judge>, dialler: Arc<dyn Dial>) -> io::Result<(Self, ProxyAddress)> {
+        let runtime = Handle::try_current().map_err(io::Error::other)?;
+        let listener = TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).await?;
+        let address =
+            ProxyAddress { port: listener.local_addr()?.port(), user: proxy::USER.to_owned(), key: fresh_key()? };
+        let session = Session::new(judge, dialler, runtime.clone());
+        let supervisor = Self { session: session.clone(), runtime, running: Mutex::default() };
+        supervisor.spawn(proxy::accept(session, listener, address.key.as_str().into()));
+        Ok((supervisor, address))
     }
 
     /// Accepts connections to one more port.
@@ -140,6 +161,13 @@ impl Drop for Supervisor {
         }
         self.session.questions.end();
     }
+}
+
+/// Returns 128 random bits as letters and digits, which need no quoting in an address.
+fn fresh_key() -> io::Result<String> {
+    let mut bytes = [0_u8; 16];
+    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 fn listener(socket: OwnedFd) -> io::Result<TcpListener> {

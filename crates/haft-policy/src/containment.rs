@@ -16,6 +16,8 @@ pub enum Containment {
     Contained,
     /// It has the network, so that what it reads can leave.
     WithNetwork,
+    /// The sandbox is not a full one, but what it changes can be undone.
+    WeakSandbox,
     /// There is no layer: what it changes cannot be taken back.
     WithoutLayer,
     /// The sandbox is not a full one.
@@ -59,6 +61,7 @@ impl fmt::Display for Containment {
         f.write_str(match self {
             Containment::Contained => "it stays in the workspace and can be undone",
             Containment::WithNetwork => "the command has the network",
+            Containment::WeakSandbox => "the sandbox around it is only a partial one",
             Containment::WithoutLayer => "changes of commands cannot be undone here",
             Containment::WithoutSandbox => "there is no full sandbox around it",
         })

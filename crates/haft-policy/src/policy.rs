@@ -152,8 +152,8 @@ impl Policy {
 
     /// Judges the name of a tool, known or not.
     pub fn judge_tool(&self, tool: &str) -> Option<Ruling> {
-        let all = self.defaults.iter().chain(&self.rules);
-        all.filter_map(|rule| rule.on_tool(tool)).reduce(Ruling::stricter)
+        // The default ones speak about effects.
+        self.rules.iter().filter_map(|rule| rule.on_tool(tool)).reduce(Ruling::stricter)
     }
 
     /// Judges a call by what it would touch. An effect that no rule knows is asked about.

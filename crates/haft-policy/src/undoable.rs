@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn undo_covers_tools_everywhere_commands_with_a_layer_and_nothing_that_leaves_the_machine() {
-        use Containment::{Contained, WithNetwork, WithoutLayer, WithoutSandbox};
+        use Containment::{Contained, WeakSandbox, WithNetwork, WithoutLayer, WithoutSandbox};
         let host = || Host("x.example".into());
         let by_tools = [Effect::Change(inside("a"), Change::Replace), Effect::Read(inside("a"))];
         let by_commands = [
@@ -90,7 +90,7 @@ mod tests {
             step(Does::Serve("let other machines connect".into())),
             Effect::Expose(Exposure::WideWorkspace("/".into())),
         ];
-        for contained in [Contained, WithNetwork, WithoutLayer, WithoutSandbox] {
+        for contained in [Contained, WithNetwork, WeakSandbox, WithoutLayer, WithoutSandbox] {
             let has_layer = contained < WithoutLayer;
             assert!(by_tools.iter().all(|effect| can_be_undone(effect, contained)), "{contained:?}");
             assert!(by_commands.iter().all(|effect| can_be_undone(effect, contained) == has_layer), "{contained:?}");

@@ -42,7 +42,7 @@ pub use fit::{fit, fit_as};
 pub(crate) use literal::{Literal, read as read_literal};
 pub(crate) use not_meant::{is_empty, is_word_for_nothing, leave_out};
 pub use shapes::read_shapes;
-pub(crate) use shapes::{Advice, advice, set, several_calls};
+pub(crate) use shapes::{Advice, advice, set};
 pub use times::read_times;
 pub use words::read_words;
 

@@ -6,9 +6,9 @@ mod done;
 
 use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
 use haft_contract::call::{CallId, Origin, RawArguments, ToolCall};
@@ -21,6 +21,7 @@ use haft_contract::error::ToolError;
 use haft_contract::kinds::ErrorKind;
 use haft_contract::limits::Limits;
 use haft_contract::path::Target;
+use haft_contract::process::CallerStreams;
 use haft_contract::result::{Status, ToolResult};
 use haft_policy::policy::Mode;
 use serde_json::Value;
@@ -48,10 +49,14 @@ pub(crate) struct CallContext<'a> {
     pub(crate) session: &'a Session,
     pub(crate) id: CallId,
     pub(crate) origin: Origin,
+    /// The standard streams that the caller brings along.
+    pub(crate) streams: Option<CallerStreams>,
     pub(crate) turn: Arc<Turn>,
     pub(crate) place: Arc<Place>,
     stage: AtomicU8,
     started: Instant,
+    /// When the last stage ended, in nanoseconds from the start.
+    stage_ended: AtomicU64,
     permit: OnceLock<Arc<Permit>>,
     notes: Mutex<Notes>,
     chunks: Mutex<ChunkRedactor>,
@@ -94,10 +99,12 @@ impl<'a> CallContext<'a> {
             session,
             id: call.id.clone(),
             origin: call.origin,
+            streams: call.streams.clone(),
             turn,
             place,
             stage: AtomicU8::new(0),
             started: Instant::now(),
+            stage_ended: AtomicU64::new(0),
             permit: OnceLock::new(),
             notes: Mutex::new(Notes { tool: shown_name(session, &call.name), ..Notes::default() }),
             chunks: Mutex::default(),
@@ -112,6 +119,18 @@ impl<'a> CallContext<'a> {
         cx
     }
 
+    /// Notes that the first stage begins: until now the call may have waited for somebody to poll it.
+    pub(crate) fn begin(&self) {
+        self.time_of_stage();
+    }
+
+    /// Runs a stage that waits for nothing.
+    pub(crate) fn at_once<T>(&self, stage: Stage, work: impl FnOnce() -> Result<T, ToolError>) -> Result<T, Halt> {
+        self.stage.store(stage as u8, Ordering::Release);
+        let outcome = tracing::debug_span!("stage", stage = stage.code(), call = %self.id).in_scope(work);
+        self.ended(stage, outcome)
+    }
+
     /// Runs one stage: times it, traces it, tells it, and notes where the call is.
     pub(crate) async fn at<T>(
         &self,
@@ -119,12 +138,21 @@ impl<'a> CallContext<'a> {
         work: impl Future<Output = Result<T, ToolError>>,
     ) -> Result<T, Halt> {
         self.stage.store(stage as u8, Ordering::Release);
-        let began = Instant::now();
         // Pinned here: a stage's future is large, and would be moved twice more.
         let work = std::pin::pin!(work);
         let outcome = work.instrument(tracing::debug_span!("stage", stage = stage.code(), call = %self.id)).await;
-        self.tell(|| What::StageFinished { stage, took: began.elapsed(), halted: outcome.is_err() });
+        self.ended(stage, outcome)
+    }
+
+    fn ended<T>(&self, stage: Stage, outcome: Result<T, ToolError>) -> Result<T, Halt> {
+        self.tell(|| What::StageFinished { stage, took: self.time_of_stage(), halted: outcome.is_err() });
         outcome.map_err(|error| Halt { at: stage, error })
+    }
+
+    /// Returns the time since the last stage ended: one look at the clock for each stage, and no time that is nobody's.
+    fn time_of_stage(&self) -> Duration {
+        let now = u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        Duration::from_nanos(now.saturating_sub(self.stage_ended.swap(now, Ordering::Relaxed)))
     }
 
     /// Lets the call run until it ends, panics, or is cancelled before it has begun to act.
@@ -211,7 +239,7 @@ impl<'a> CallContext<'a> {
     }
 
     fn remember(&self, result: &ToolResult) {
-        let Some(key) = self.note(|notes| notes.key.clone()) else { return };
+        let Some(key) = self.note(|notes| notes.key) else { return };
         let receipts = self.receipts();
         let went = match &result.error {
             // A refusal is not a failure, and a stopped call says nothing of the next one.
@@ -269,7 +297,7 @@ impl<'a> CallContext<'a> {
 
     /// Returns what a tool sees while it plans.
     pub(crate) fn plan_context(&self) -> PlanContext<'_> {
-        PlanContext::new(&self.session.ground.doors, &self.session.memory, self.origin, self.limits())
+        PlanContext::new(&self.session.ground.doors, &*self.session.memory, self.origin, self.limits())
             .in_session(&self.session.name, &self.session.run)
             .hiding_by(&self.session.ground.redactor)
     }

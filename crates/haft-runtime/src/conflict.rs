@@ -22,7 +22,7 @@ pub(crate) enum Commands {
 impl Commands {
     /// Returns how commands run here that have these effects. A call without a command leaves it to the others.
     pub(crate) fn of(effects: &[Effect], ground: &Ground) -> Self {
-        let is_beside = || ground.overlap && Surroundings::of(&ground.doors).can_be_undone();
+        let is_beside = || ground.overlap && Surroundings::of(&ground.doors).is_layered();
         if !runs(effects) || is_beside() { Commands::SideBySide } else { Commands::OneByOne }
     }
 
@@ -47,7 +47,7 @@ pub(crate) fn conflict(left: &[Effect], right: &[Effect], commands: Commands) ->
 /// Returns whether a call has to wait for one before it in the same turn. A change that was asked for first is there when a
 /// command begins, and reads wait for no command.
 pub(crate) fn follows(earlier: &[Effect], later: &[Effect], commands: Commands) -> bool {
-    if conflict(earlier, later, commands) {
+    if conflict(earlier, later, commands) || (awaits_jobs(earlier) && (runs(later) || connects(later))) {
         return true;
     }
     commands == Commands::SideBySide
@@ -67,6 +67,16 @@ pub(crate) fn only_looks(effects: &[Effect]) -> bool {
         Effect::Step(step) => matches!(step.does, Does::Nothing | Does::NothingElse | Does::Read(_) | Does::List(_)),
         _ => false,
     }) && (!runs(effects) || effects.iter().any(|effect| matches!(effect, Effect::Step(_))))
+}
+
+/// Returns whether a call waits for a job or changes it: what comes later builds on that. Only in one turn; the commands of
+/// another session do not wait until a port is open.
+fn awaits_jobs(effects: &[Effect]) -> bool {
+    effects.contains(&Effect::Session(StateKey::job_states()))
+}
+
+fn connects(effects: &[Effect]) -> bool {
+    effects.iter().any(|effect| matches!(effect, Effect::Connect(_)))
 }
 
 fn runs(effects: &[Effect]) -> bool {
@@ -190,6 +200,26 @@ mod tests {
             |effects: [Effect; 3]| [effects.to_vec(), vec![Effect::Session(StateKey("alone:t".into()))]].concat();
         assert!(conflict(&alone(computes.clone()), &alone(computes.clone())));
         assert!(super::conflict(&alone(computes.clone()), &alone(computes), Commands::SideBySide));
+    }
+
+    #[test]
+    fn later_commands_of_a_turn_wait_for_a_call_that_waits_for_a_job_and_other_sessions_do_not() {
+        let jobs = Effect::Session(StateKey("jobs".into()));
+        let (listed, waited) = (vec![jobs.clone()], vec![jobs, Effect::Session(StateKey::job_states())]);
+        let read = vec![Effect::Read(Target::Inside(Place::new("a", Extent::Entry)))];
+        let run = vec![Effect::Run(CommandLine("curl localhost:3000".into()))];
+        let fetch = vec![Effect::Connect(Host("localhost".into()))];
+        for (earlier, later, waits) in [
+            (&waited, &run, true),
+            (&waited, &fetch, true),
+            (&waited, &read, false),
+            (&waited, &waited, true),
+            (&run, &waited, false),
+            (&listed, &run, false),
+        ] {
+            assert_eq!(follows(earlier, later, Commands::SideBySide), waits, "{earlier:?} {later:?}");
+        }
+        assert!(!conflict(&waited, &run, Commands::SideBySide));
     }
 
     #[test]

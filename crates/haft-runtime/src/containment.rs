@@ -24,6 +24,8 @@ pub struct Surroundings {
     pub own_home: Option<PathBuf>,
     /// Paths that a call would remove from there and that the user's own home does not have.
     pub not_in_home: Vec<PathBuf>,
+    /// Whether each command has a layer of its own.
+    pub layered: bool,
 }
 
 impl Surroundings {
@@ -36,6 +38,7 @@ impl Surroundings {
         supervised: false,
         own_home: None,
         not_in_home: Vec::new(),
+        layered: true,
     };
 
     /// Asks the doors.
@@ -43,11 +46,15 @@ impl Surroundings {
         let confinement = doors.processes.confinement();
         // Where the level could not be tried, nothing is taken for granted.
         let level = if confinement.untried.is_some() { Level::None } else { confinement.reached };
-        // Below the full level there is no layer at all, so nothing is looked up about one.
-        let uncovered = if level == Level::Full { doors.files.uncovered() } else { None };
-        let supervised = confinement.supervised && level == Level::Full;
+        let uncovered = match level {
+            Level::Full => doors.files.uncovered(),
+            Level::Partial if confinement.watches => doors.files.uncovered(),
+            Level::Partial | Level::None => Some(confinement.why_no_layer()),
+        };
+        let layered = level == Level::Full && doors.files.has_layers();
+        let supervised = confinement.supervised && level != Level::None;
         let own_home = doors.look.home().filter(|_| level == Level::Full);
-        Self { level, uncovered, network: confinement.network, supervised, own_home, not_in_home: Vec::new() }
+        Self { level, uncovered, network: confinement.network, supervised, own_home, not_in_home: Vec::new(), layered }
     }
 
     /// Notes what a call would remove from the session's home that is not in the user's.
@@ -70,8 +77,11 @@ impl Surroundings {
     /// Returns whether a command would be contained, apart from what it does itself.
     pub fn containment(&self) -> Containment {
         match self {
-            Self { level: Level::None | Level::Partial, .. } => Containment::WithoutSandbox,
+            Self { level: Level::None, .. } | Self { level: Level::Partial, uncovered: Some(_), .. } => {
+                Containment::WithoutSandbox
+            }
             Self { uncovered: Some(_), .. } => Containment::WithoutLayer,
+            Self { level: Level::Partial, .. } => Containment::WeakSandbox,
             Self { network: true, .. } => Containment::WithNetwork,
             Self { level: Level::Full, .. } => Containment::Contained,
         }
@@ -89,9 +99,14 @@ impl Surroundings {
         self.supervised && !self.network
     }
 
-    /// Returns whether a layer takes what a command changes, as the line says.
+    /// Returns whether undo covers what a command changes, as the line says.
     pub fn can_be_undone(&self) -> bool {
-        self.level == Level::Full && self.uncovered.is_none()
+        self.level != Level::None && self.uncovered.is_none()
+    }
+
+    /// Returns whether each command works on a layer of its own, so that others do not see what it does before it ends.
+    pub fn is_layered(&self) -> bool {
+        self.can_be_undone() && self.layered
     }
 
     /// Says in a line what would stand around a command with these effects.
@@ -111,8 +126,8 @@ impl Surroundings {
         };
         let undo = match (&self.uncovered, self.level) {
             (Some(reason), Level::Full) => format!("cannot be undone: {reason}"),
-            (_, Level::None | Level::Partial) => "cannot be undone".to_owned(),
-            (None, Level::Full) => Undo { sends: has_network }.to_string(),
+            (_, Level::None) | (Some(_), Level::Partial) => "cannot be undone".to_owned(),
+            (None, Level::Full | Level::Partial) => Undo { sends: has_network }.to_string(),
         };
         format!("{sandbox}, {network}, {undo}")
     }
@@ -131,6 +146,7 @@ mod tests {
             supervised: false,
             own_home: None,
             not_in_home: Vec::new(),
+            layered: level == Level::Full,
         }
     }
 
@@ -140,7 +156,9 @@ mod tests {
         assert_eq!(contained(Level::Full, None, false), Containment::Contained);
         assert_eq!(contained(Level::Full, None, true), Containment::WithNetwork);
         assert_eq!(contained(Level::Full, Some("a mount"), true), Containment::WithoutLayer);
-        assert_eq!(contained(Level::Partial, None, false), Containment::WithoutSandbox);
+        assert_eq!(contained(Level::Partial, None, false), Containment::WeakSandbox);
+        assert_eq!(contained(Level::Partial, None, true), Containment::WeakSandbox);
+        assert_eq!(contained(Level::Partial, Some("nobody watches"), false), Containment::WithoutSandbox);
         assert_eq!(contained(Level::None, None, false), Containment::WithoutSandbox);
     }
 
@@ -157,7 +175,9 @@ mod tests {
         );
         let mount = around(Level::Full, Some("a mount"), false);
         assert_eq!(mount.line(&[]), "full sandbox, no network, cannot be undone: a mount");
-        assert_eq!(around(Level::Partial, None, false).line(&[]), "partial sandbox, no network, cannot be undone");
+        assert_eq!(around(Level::Partial, None, false).line(&[]), "partial sandbox, no network, can be undone");
+        let unwatched = around(Level::Partial, Some("nobody watches"), false);
+        assert_eq!(unwatched.line(&[]), "partial sandbox, no network, cannot be undone");
         assert_eq!(
             around(Level::None, None, false).line(&[]),
             "no sandbox, with the network, to any host, cannot be undone"

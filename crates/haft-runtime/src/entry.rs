@@ -120,7 +120,7 @@ impl Entry {
     /// Leads arguments that fit what is shown inward: the tool that is meant, and all of its arguments.
     pub fn inward(&self, shown: Value) -> Result<(Arc<dyn AnyTool>, Value), ToolError> {
         match self.way_in() {
-            None => Ok((self.tool.clone(), self.with_fixed(self.with_defaults(shown)))),
+            None => Ok((self.tool.clone(), self.with_fixed(&self.with_defaults(shown)).into_owned())),
             Some(way) => way.inward(shown).and_then(|(entry, arguments)| entry.inward(arguments)),
         }
     }
@@ -203,9 +203,12 @@ impl Entry {
     }
 
     /// Adds what only the tool itself gets to see.
-    pub(crate) fn with_fixed(&self, mut arguments: Value) -> Value {
+    pub(crate) fn with_fixed<'v>(&self, arguments: &'v Value) -> Cow<'v, Value> {
+        let mut arguments = Cow::Borrowed(arguments);
         for step in self.steps.iter().rev() {
-            if let (Step::Fixed(fixed), Value::Object(fields)) = (step, &mut arguments) {
+            if let Step::Fixed(fixed) = step
+                && let Value::Object(fields) = arguments.to_mut()
+            {
                 fields.extend(fixed.clone());
             }
         }

@@ -118,49 +118,17 @@ impl Hooks {
         if concerned.is_empty() {
             return Ok(prepared);
         }
-        let mut call = prepared.called.clone();
-        let mut rewritten = None;
-        for hook in concerned {
-            let hook_context = HookContext::new(cx, hook.name());
-            let answer = watched(hook, async { hook.before(&call, &hook_context).await }).await;
-            match answer {
-                Ok(Before::Pass) => {}
-                Ok(Before::Rewrite(arguments)) => rewritten = Some(arguments),
-                Ok(Before::Ask { why, arguments }) => {
-                    let question = HookQuestion { rule: rule_of(hook.name()), why };
-                    cx.note(|notes| _ = notes.question.get_or_insert(question));
-                    rewritten = arguments.or(rewritten);
-                }
-                Ok(Before::Refuse(why)) => return Err(refusal(hook.name(), &why)),
-                Err(how) => return Err(refusal(hook.name(), &format!("the hook {how}, so the call is not made"))),
-            }
-            if let Some(arguments) = &rewritten {
-                call.arguments.clone_from(arguments);
-            }
-        }
-        match rewritten {
-            Some(arguments) => prepare_again(cx, prepared, arguments),
-            None => Ok(prepared),
-        }
+        // Boxed, as below: it is large, and most calls concern no hook.
+        Box::pin(ask_all(concerned, cx, prepared)).await
     }
 
     /// Tells every hook, the last one first. Once the call was stopped, nobody else is told.
-    pub(crate) async fn after(&self, cx: &CallContext<'_>, mut ran: Ran) -> Result<Ran, ToolError> {
-        for hook in self.concerned(&ran.called.tool).into_iter().rev() {
-            let hook_context = HookContext::new(cx, hook.name());
-            let output = ran.output.clone();
-            let told = watched(hook, async { hook.after(&ran.called, output, &hook_context).await });
-            let told = tokio::select! {
-                biased;
-                () = cx.place.stop.cancelled() => break,
-                told = told => told,
-            };
-            match told {
-                Ok(output) => ran.output = output,
-                Err(how) => hook_context.warn(&format!("{how}; the result of the tool is unchanged.")),
-            }
+    pub(crate) async fn after(&self, cx: &CallContext<'_>, ran: Ran) -> Result<Ran, ToolError> {
+        let concerned = self.concerned(&ran.called.tool);
+        if concerned.is_empty() {
+            return Ok(ran);
         }
-        Ok(ran)
+        Ok(Box::pin(tell_all(concerned, cx, ran)).await)
     }
 
     /// Returns the hooks that want to know of a tool. Mostly there are none, and nothing is allocated.
@@ -169,6 +137,51 @@ impl Hooks {
         let concerns = |hook: &&Arc<dyn Hook>| catch_unwind(AssertUnwindSafe(|| hook.concerns(tool))).unwrap_or(true);
         self.hooks.iter().filter(concerns).map(|hook| &**hook).collect()
     }
+}
+
+async fn ask_all(hooks: Vec<&dyn Hook>, cx: &CallContext<'_>, prepared: Prepared) -> Result<Prepared, ToolError> {
+    let mut call = prepared.called.clone();
+    let mut rewritten = None;
+    for hook in hooks {
+        let hook_context = HookContext::new(cx, hook.name());
+        let answer = watched(hook, async { hook.before(&call, &hook_context).await }).await;
+        match answer {
+            Ok(Before::Pass) => {}
+            Ok(Before::Rewrite(arguments)) => rewritten = Some(arguments),
+            Ok(Before::Ask { why, arguments }) => {
+                let question = HookQuestion { rule: rule_of(hook.name()), why };
+                cx.note(|notes| _ = notes.question.get_or_insert(question));
+                rewritten = arguments.or(rewritten);
+            }
+            Ok(Before::Refuse(why)) => return Err(refusal(hook.name(), &why)),
+            Err(how) => return Err(refusal(hook.name(), &format!("the hook {how}, so the call is not made"))),
+        }
+        if let Some(arguments) = &rewritten {
+            call.arguments.clone_from(arguments);
+        }
+    }
+    match rewritten {
+        Some(arguments) => prepare_again(cx, prepared, arguments),
+        None => Ok(prepared),
+    }
+}
+
+async fn tell_all(hooks: Vec<&dyn Hook>, cx: &CallContext<'_>, mut ran: Ran) -> Ran {
+    for hook in hooks.into_iter().rev() {
+        let hook_context = HookContext::new(cx, hook.name());
+        let output = ran.output.clone();
+        let told = watched(hook, async { hook.after(&ran.called, output, &hook_context).await });
+        let told = tokio::select! {
+            biased;
+            () = cx.place.stop.cancelled() => break,
+            told = told => told,
+        };
+        match told {
+            Ok(output) => ran.output = output,
+            Err(how) => hook_context.warn(&format!("{how}; the result of the tool is unchanged.")),
+        }
+    }
+    ran
 }
 
 /// Waits for a hook, but not for ever, and not past its panic.

@@ -304,7 +304,7 @@ impl Jobs for SessionJobs {
     }
 
     fn is_listening(&self, port: u16) -> Option<bool> {
-        self.ground.doors.processes.is_listening(port)
+        self.ground.doors.processes.listeners(port).map(|addresses| !addresses.is_empty())
     }
 
     fn connect(&self, port: u16) -> io::Result<OwnedFd> {

@@ -29,7 +29,7 @@ pub(crate) type KeptKey = Arc<[u8]>;
 /// Makes the key of a planned call.
 pub(crate) fn key(cx: &CallContext<'_>, planned: &Planned) -> KeptKey {
     let spec = planned.entry.tool.spec();
-    let arguments = planned.entry.with_fixed(planned.called.arguments.clone());
+    let arguments = planned.entry.with_fixed(&planned.called.arguments);
     let limits = format!("{:?}", cx.limits());
     let mut parts = vec![FORM, &spec.name, &spec.version, &limits].into_iter().map(str::to_owned).collect::<Vec<_>>();
     parts.push(canonical(&arguments));

@@ -7,8 +7,8 @@
 
 use std::collections::hash_map::RandomState;
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::hash::{BuildHasher, Hash, Hasher};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash, Hasher};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use haft_contract::call::CallId;
@@ -41,10 +41,37 @@ const MOST_CONTENT: usize = 32 * 1024 * 1024;
 const MOST_VERSIONS: usize = 32;
 
 /// Identifies what was called: the native tool and its canonical arguments.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+///
+/// Both are hashes with the keys of one memory: a key is small, and no two calls of a session have the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CallKey {
-    tool: Arc<str>,
+    tool: u64,
     arguments: u128,
+}
+
+impl Hash for CallKey {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        hasher.write_u128(self.arguments);
+    }
+}
+
+/// Hashes what is a hash already.
+#[derive(Clone, Copy, Debug, Default)]
+struct Hashed(u64);
+
+impl Hasher for Hashed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.0 = self.0.rotate_left(8) ^ u64::from(*byte));
+    }
+
+    fn write_u128(&mut self, hash: u128) {
+        let [low, high] = [hash, hash >> 64].map(|half| (half & u128::from(u64::MAX)) as u64);
+        self.0 = low ^ high;
+    }
 }
 
 /// Returns the stamp that a file has now.
@@ -76,7 +103,7 @@ pub(crate) struct Failure(ErrorKind, u64);
 impl Failure {
     /// Remembers an error as the model read it.
     pub(crate) fn of(error: &ToolError) -> Self {
-        let mut hasher = std::hash::DefaultHasher::new();
+        let mut hasher = DefaultHasher::new();
         error.what.hash(&mut hasher);
         Self(error.kind, hasher.finish())
     }
@@ -85,20 +112,20 @@ impl Failure {
 /// The memory of one session.
 #[derive(Default)]
 pub(crate) struct Memory {
-    hashers: (RandomState, RandomState),
+    hashing: RandomState,
     remembered: Mutex<Inner>,
 }
 
 #[derive(Default)]
 struct Inner {
-    calls: HashMap<CallKey, Remembered>,
+    calls: HashMap<CallKey, Remembered, BuildHasherDefault<Hashed>>,
     order: VecDeque<CallKey>,
     read: HashMap<Target, ReadVersion>,
     /// Fingerprints of the contents of files that were read, the oldest first: an undo may bring one of them back.
     seen: HashMap<Target, VecDeque<u128>>,
     /// The files whose content is kept, in the order they were read, and how many bytes that is.
     contents: (VecDeque<Target>, usize),
-    failures_in_a_row: HashMap<Arc<str>, usize>,
+    failures_in_a_row: HashMap<u64, usize>,
     kept: HashMap<KeptKey, (ToolOutput, Instant)>,
     /// The kinds of repairs that were told, each with its tool.
     told: HashSet<(String, String)>,
@@ -120,17 +147,21 @@ impl Memory {
         self.key_by(tool, |hasher| ("text", text).hash(hasher))
     }
 
-    fn key_by(&self, tool: &str, hash: impl Fn(&mut std::hash::DefaultHasher)) -> CallKey {
-        CallKey { tool: tool.into(), arguments: self.fingerprint(hash) }
+    fn key_by(&self, tool: &str, hash: impl Fn(&mut DefaultHasher)) -> CallKey {
+        let hash_all = |hasher: &mut DefaultHasher| {
+            tool.hash(hasher);
+            hash(hasher);
+        };
+        CallKey { tool: self.hashing.hash_one(tool), arguments: self.fingerprint(hash_all) }
     }
 
-    fn fingerprint(&self, hash: impl Fn(&mut std::hash::DefaultHasher)) -> u128 {
-        let half = |state: &RandomState| {
-            let mut hasher = state.build_hasher();
-            hash(&mut hasher);
-            u128::from(hasher.finish())
-        };
-        half(&self.hashers.0) << 64 | half(&self.hashers.1)
+    /// Returns a hash that nobody meets twice by chance. The state of the hasher has twice as many bits as the result.
+    fn fingerprint(&self, hash: impl Fn(&mut DefaultHasher)) -> u128 {
+        let mut hasher = self.hashing.build_hasher();
+        hash(&mut hasher);
+        let first = hasher.finish();
+        hasher.write_u8(0);
+        u128::from(first) << 64 | u128::from(hasher.finish())
     }
 
     /// Remembers how a call went, which files it read, and what it left of those that were read before.
@@ -152,10 +183,11 @@ impl Memory {
             }
         }
         match remembered.went {
+            Went::Ok(_) if inner.failures_in_a_row.is_empty() => {}
             Went::Ok(_) => drop(inner.failures_in_a_row.remove(&key.tool)),
-            Went::Failed(_) => *inner.failures_in_a_row.entry(key.tool.clone()).or_default() += 1,
+            Went::Failed(_) => *inner.failures_in_a_row.entry(key.tool).or_default() += 1,
         }
-        if inner.calls.insert(key.clone(), remembered).is_none() {
+        if inner.calls.insert(key, remembered).is_none() {
             inner.order.push_back(key);
         }
         if inner.order.len() > MOST_CALLS

@@ -20,8 +20,8 @@ pub(crate) fn of_call(cx: &CallContext<'_>, effects: &[Effect]) -> Purpose {
         _ => None,
     });
     let description = if command.is_some() { None } else { described(effects).map(|text| short(&text)) };
-    let agent = cx.session.agent().unwrap_or_else(|| maker(cx.origin).to_owned());
-    Purpose { agent: Some(short(&agent)), command, description }
+    let agent = cx.session.agent().map_or_else(|| maker(cx.origin).to_owned(), |agent| short(&agent));
+    Purpose { agent: Some(agent), command, description }
 }
 
 fn maker(origin: Origin) -> &'static str {

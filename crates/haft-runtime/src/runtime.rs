@@ -167,15 +167,18 @@ impl Runtime {
     ///
     /// The call has its place in the turn from now on, not from the first poll. To stop it, use
     /// [`Session::cancel`]; dropping the future gives up the result and what it says of what was done.
-    pub fn call<'a>(&'a self, session: &'a Session, call: ToolCall) -> impl Future<Output = ToolResult> + Send + 'a {
+    pub fn call<'a>(
+        &'a self,
+        session: &'a Session,
+        mut call: ToolCall,
+    ) -> impl Future<Output = ToolResult> + Send + 'a {
         let cx = session.open_call(&call);
-        let name = call.name.clone();
         async move {
             // Boxed: it is large, and everything around it would be moved with it.
-            let outcome = cx.guarded(Box::pin(self.drive(&cx, call))).await;
+            let outcome = cx.guarded(Box::pin(self.drive(&cx, &mut call))).await;
             secrets::learn_after(&cx, &outcome).await;
             if matches!(&outcome, Err(halt) if halt.at == Resolve) {
-                cx.hide_in_name(&name);
+                cx.hide_in_name(&call.name);
             }
             let result = shrink(&cx, &self.catalog, outcome.map(|ran| ran.output)).await;
             cx.close(result)
@@ -199,11 +202,12 @@ impl Runtime {
         join_all(calls.into_iter().map(|call| call.inspect(ended))).await
     }
 
-    async fn drive(&self, cx: &CallContext<'_>, call: ToolCall) -> Result<Ran, Halt> {
+    async fn drive(&self, cx: &CallContext<'_>, call: &mut ToolCall) -> Result<Ran, Halt> {
+        cx.begin();
         // What does the model want?
-        let resolved = cx.at(Resolve, resolve(&self.catalog, &self.policy, call)).await?;
-        let parsed = cx.at(Parse, parse(cx, resolved)).await?;
-        let prepared = cx.at(Prepare, prepare(cx, parsed)).await?;
+        let resolved = cx.at_once(Resolve, || resolve(&self.catalog, &self.policy, call))?;
+        let parsed = cx.at_once(Parse, || parse(cx, resolved))?;
+        let prepared = cx.at_once(Prepare, || prepare(cx, parsed))?;
 
         // May it?
         let checked = cx.at(BeforeHooks, self.hooks.before(cx, prepared)).await?;

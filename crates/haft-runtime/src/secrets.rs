@@ -32,14 +32,23 @@ pub(crate) struct KnownSecrets {
     told: AtomicBool,
     /// Whether all of the workspace was looked at once.
     looked: AtomicBool,
+    /// Whether the first level of the workspace was looked at once.
+    looked_near: AtomicBool,
     history: GitHistory,
+}
+
+impl KnownSecrets {
+    fn note_whole_look(&self) {
+        self.looked.store(true, Ordering::Relaxed);
+        self.looked_near.store(true, Ordering::Relaxed);
+    }
 }
 
 /// Learns what a call with these effects could show.
 pub(crate) async fn learn_before(cx: &CallContext<'_>, effects: &[Effect]) {
     // Who touches nothing has nothing to show.
     if !effects.is_empty() {
-        look(cx, breadth(effects), When::Before).await;
+        Box::pin(look(cx, breadth(effects), When::Before)).await;
     }
 }
 
@@ -47,20 +56,21 @@ pub(crate) async fn learn_before(cx: &CallContext<'_>, effects: &[Effect]) {
 pub(crate) async fn learn_first(cx: &CallContext<'_>, effects: &[Effect]) {
     let breadth = breadth(effects);
     if breadth == Breadth::Whole && !cx.session.ground.secrets.looked.load(Ordering::Relaxed) {
-        look(cx, breadth, When::Before).await;
+        Box::pin(look(cx, breadth, When::Before)).await;
     }
 }
 
 /// Learns what is secret at the first level of the workspace, where nothing is known yet.
 pub(crate) fn learn_nearest(ground: &Ground) {
-    if !ground.secrets.looked.load(Ordering::Relaxed) {
+    if !ground.secrets.looked_near.load(Ordering::Relaxed) {
         ground.redactor.also_hide_files(&ground.doors.look.secrets(Breadth::FirstLevel).changed);
+        ground.secrets.looked_near.store(true, Ordering::Relaxed);
     }
 }
 
 /// Learns what is secret in all of the workspace.
 pub(crate) fn learn_all(ground: &Ground) {
-    ground.secrets.looked.store(true, Ordering::Relaxed);
+    ground.secrets.note_whole_look();
     ground.redactor.also_hide_files(&ground.doors.look.secrets(Breadth::Whole).changed);
 }
 
@@ -74,7 +84,7 @@ pub(crate) async fn learn_after(cx: &CallContext<'_>, outcome: &Result<Ran, Halt
     let receipts = cx.receipts();
     let when = if receipts.iter().any(has_run) { When::After } else { When::Before };
     if was_not_made || receipts.iter().any(is_secret) || when == When::After && receipts.iter().any(may_be_of_git) {
-        look(cx, Breadth::Whole, when).await;
+        Box::pin(look(cx, Breadth::Whole, when)).await;
     }
 }
 
@@ -109,13 +119,13 @@ fn breadth(effects: &[Effect]) -> Breadth {
     if effects.iter().all(is_narrow) { Breadth::FirstLevel } else { Breadth::Whole }
 }
 
-/// Looks at files, and at what git keeps.
+/// Looks at files, and at what git keeps. Its future is large and most calls need none, so callers box it.
 async fn look(cx: &CallContext<'_>, breadth: Breadth, when: When) {
     let ground = &cx.session.ground;
     let found = match breadth {
         Breadth::FirstLevel => ground.doors.look.secrets(breadth),
         Breadth::Whole => {
-            ground.secrets.looked.store(true, Ordering::Relaxed);
+            ground.secrets.note_whole_look();
             let look = ground.doors.look.clone();
             let looked = tokio::task::spawn_blocking(move || look.secrets(breadth)).await;
             looked.unwrap_or(SecretLook { changed: Vec::new(), stores: Vec::new(), is_whole: false })

@@ -1,5 +1,6 @@
 //! One conversation: who answers its questions, what was granted, what it remembers, its turn.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use haft_contract::call::{CallId, ToolCall};
@@ -20,7 +21,7 @@ use crate::jobs::HeldJobs;
 use crate::memory::{CallKey, Memory, Remembered};
 use crate::permits;
 use crate::runtime::Ground;
-use crate::storage::{SessionStorage, TurnOnly};
+use crate::storage::SessionStorage;
 use crate::turn::Turn;
 
 /// One conversation with a runtime. An MCP server has one per client, a sub-agent another.
@@ -29,19 +30,21 @@ pub struct Session {
     /// Tells this session from others of the same name.
     pub(crate) run: Arc<str>,
     pub(crate) approver: Box<dyn Approver>,
-    pub(crate) memory: Memory,
+    pub(crate) memory: Arc<Memory>,
     pub(crate) ground: Arc<Ground>,
     /// Held while a question is open: one at a time.
     pub(crate) asking: tokio::sync::Mutex<()>,
-    grants: Mutex<Vec<GrantScope>>,
-    asked: Mutex<AskedCalls>,
-    bits: Mutex<Vec<Bit>>,
+    grants: Arc<Mutex<Vec<GrantScope>>>,
+    asked: Arc<Mutex<AskedCalls>>,
+    bits: Arc<Mutex<Vec<Bit>>>,
     turn: Mutex<Arc<Turn>>,
     /// Turns that have ended while calls of theirs went on.
     earlier_turns: Mutex<Vec<Weak<Turn>>>,
     mode: Mutex<Mode>,
     pub(crate) storage: SessionStorage,
-    pub(crate) jobs: HeldJobs,
+    pub(crate) jobs: Arc<HeldJobs>,
+    /// The number of the last turn, of all who share the session.
+    turns: Arc<AtomicU64>,
     agent_state: Mutex<Option<Arc<dyn AgentState>>>,
     keeping: Keeping,
     readers: Readers,
@@ -74,13 +77,14 @@ impl Session {
             name: SessionName::new(name),
             run: uuid::Uuid::now_v7().simple().to_string().into(),
             approver,
-            memory: Memory::default(),
-            jobs: HeldJobs::new(ground.clone()),
+            memory: Arc::default(),
+            jobs: Arc::new(HeldJobs::new(ground.clone())),
+            turns: Arc::new(AtomicU64::new(1)),
             ground,
             asking: tokio::sync::Mutex::default(),
-            grants: Mutex::default(),
-            asked: Mutex::default(),
-            bits: Mutex::default(),
+            grants: Arc::default(),
+            asked: Arc::default(),
+            bits: Arc::default(),
             turn: Mutex::new(Turn::new(1)),
             earlier_turns: Mutex::default(),
             mode: Mutex::default(),
@@ -90,6 +94,25 @@ impl Session {
             readers: Readers::default(),
             agent: Mutex::default(),
         }
+    }
+
+    /// Opens the session for one more caller, whose questions go to another approver. It has turns and a mode of its own;
+    /// what was granted, read and kept running belongs to all.
+    pub fn joined(&self, approver: impl Approver + 'static) -> Self {
+        let joined = Self {
+            memory: Arc::clone(&self.memory),
+            jobs: Arc::clone(&self.jobs),
+            grants: Arc::clone(&self.grants),
+            asked: Arc::clone(&self.asked),
+            bits: Arc::clone(&self.bits),
+            turns: Arc::clone(&self.turns),
+            run: Arc::clone(&self.run),
+            keeping: self.keeping,
+            readers: self.readers,
+            ..Self::new(self.name.as_str(), Box::new(approver), Arc::clone(&self.ground))
+        };
+        joined.begin_turn();
+        joined
     }
 
     /// Names the program or model that makes the calls from now on, for the log.
@@ -123,6 +146,12 @@ impl Session {
         self
     }
 
+    /// Returns whether the session keeps something running.
+    pub fn runs_jobs(&self) -> bool {
+        use haft_contract::job::Jobs;
+        self.jobs.all().iter().any(|job| job.end.is_none())
+    }
+
     /// Ends what the session keeps running, and waits until what that changed is in the workspace.
     pub async fn end_jobs(&self) {
         self.jobs.end().await;
@@ -141,7 +170,7 @@ impl Session {
     /// Begins the next turn. Calls of the last one go on; what they told is nothing to the new ones.
     pub fn begin_turn(&self) {
         let mut turn = self.turn_slot();
-        let next = Turn::new(turn.number + 1);
+        let next = Turn::new(self.turns.fetch_add(1, Ordering::Relaxed) + 1);
         let last = std::mem::replace(&mut *turn, next);
         let mut earlier = self.earlier_turns.lock().unwrap_or_else(PoisonError::into_inner);
         // A turn lives as long as one of its calls does.
@@ -232,10 +261,9 @@ impl Session {
         *self.agent_state.lock().unwrap_or_else(PoisonError::into_inner) = Some(agent_state);
     }
 
-    /// Returns what tools see of the agent that calls them.
-    pub(crate) fn agent_state(&self) -> Arc<dyn AgentState> {
-        let told = self.agent_state.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        told.unwrap_or_else(|| Arc::new(TurnOnly(self.turn().number)))
+    /// Returns what tools see of the agent that calls them, where somebody has told.
+    pub(crate) fn agent_state(&self) -> Option<Arc<dyn AgentState>> {
+        self.agent_state.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Returns what the tools of the session keep for each other.
@@ -290,6 +318,10 @@ impl Session {
 
     fn turn(&self) -> Arc<Turn> {
         self.turn_slot().clone()
+    }
+
+    pub(crate) fn turn_number(&self) -> u64 {
+        self.turn_slot().number
     }
 
     fn turn_slot(&self) -> MutexGuard<'_, Arc<Turn>> {

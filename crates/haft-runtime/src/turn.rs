@@ -2,11 +2,11 @@
 //!
 //! Not here: waiting for the right moment (`stages/line_up`).
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use haft_contract::call::CallId;
 use haft_contract::effect::Effect;
-use tokio::sync::watch;
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::conflict::Commands;
@@ -23,7 +23,9 @@ pub(crate) struct Turn {
 pub(crate) struct Place {
     pub(crate) id: CallId,
     pub(crate) stop: CancellationToken,
-    told: watch::Sender<Declared>,
+    told: Mutex<Declared>,
+    /// Wakes those that wait for what this call tells.
+    news: Notify,
 }
 
 /// What a call has told those behind it.
@@ -55,7 +57,8 @@ impl Turn {
 
     /// Takes the next place.
     pub(crate) fn take_place(&self, id: CallId) -> Arc<Place> {
-        let place = Arc::new(Place { id, stop: self.stop.child_token(), told: watch::Sender::default() });
+        let stop = self.stop.child_token();
+        let place = Arc::new(Place { id, stop, told: Mutex::default(), news: Notify::new() });
         self.places().push(place.clone());
         place
     }
@@ -78,7 +81,7 @@ impl Turn {
         place.is_now(Now::Finished);
     }
 
-    fn places(&self) -> std::sync::MutexGuard<'_, Vec<Arc<Place>>> {
+    fn places(&self) -> MutexGuard<'_, Vec<Arc<Place>>> {
         self.unfinished.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -86,18 +89,21 @@ impl Turn {
 impl Place {
     /// Tells those behind what this call would do.
     pub(crate) fn tell(&self, (effects, commands): (Arc<[Effect]>, Commands), key: CallKey) {
-        self.told.send_modify(|told| {
-            (told.effects, told.commands, told.key) = (Some(effects), Some(commands), Some(key));
-        });
+        let mut told = self.declared();
+        (told.effects, told.commands, told.key) = (Some(effects), Some(commands), Some(key));
+        drop(told);
+        self.news.notify_waiters();
     }
 
     /// Tells those behind how far this call is. What is finished stays so.
     pub(crate) fn is_now(&self, now: Now) {
-        self.told.send_if_modified(|told| {
-            let is_new = told.now != Now::Finished && told.now != now;
-            told.now = if is_new { now } else { told.now };
-            is_new
-        });
+        let mut told = self.declared();
+        if told.now == Now::Finished || told.now == now {
+            return;
+        }
+        told.now = now;
+        drop(told);
+        self.news.notify_waiters();
     }
 
     /// Waits until this call has told its effects or is finished.
@@ -123,9 +129,20 @@ impl Place {
         self.wait_for(|told| told.now != Now::Executing || !runs(told)).await;
     }
 
-    async fn wait_for(&self, ready: impl FnMut(&Declared) -> bool) -> Declared {
-        let mut receiver = self.told.subscribe();
-        // The sender lives in `self`, so the wait cannot end for lack of one.
-        receiver.wait_for(ready).await.map(|told| told.clone()).unwrap_or_default()
+    async fn wait_for(&self, mut ready: impl FnMut(&Declared) -> bool) -> Declared {
+        loop {
+            // Listens before it looks, so that nothing is missed in between.
+            let mut news = std::pin::pin!(self.news.notified());
+            news.as_mut().enable();
+            let told = self.declared().clone();
+            if ready(&told) {
+                return told;
+            }
+            news.await;
+        }
+    }
+
+    fn declared(&self) -> MutexGuard<'_, Declared> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use haft_contract::connection::NetworkUse;
 use haft_contract::door::{Receipt, Receipts};
-use haft_contract::process::{HowEnded, Stream};
-use haft_contract::signals::LOOK_AGAIN;
+use haft_contract::process::{CallerStreams, HowEnded, Stream, StreamNews};
+use haft_contract::signals::{LOOK_AGAIN, TERMINAL_READY};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::sync::mpsc::Sender;
 
@@ -46,6 +46,8 @@ pub(crate) struct Task {
     pub(crate) descriptors: Vec<OwnedFd>,
     /// What the command reads.
     pub(crate) input: Bytes,
+    /// The streams that its caller brings along.
+    pub(crate) streams: Option<CallerStreams>,
     pub(crate) time: Duration,
     pub(crate) receipts: Receipts,
     /// What is noted as soon as the command runs.
@@ -99,6 +101,12 @@ pub(crate) fn attend(mut task: Task, pieces: Sender<Piece>, wake: &Wake) -> Resu
     if task.orders.has_input {
         let failed = |error| NoFinish::Passing(format!("The input of the command cannot be passed on: {error}."));
         task.descriptors.push(input::sealed(&std::mem::take(&mut task.input)).map_err(failed)?);
+    }
+    if let Some(streams) = &task.streams {
+        let failed = |error| NoFinish::Passing(format!("The streams of the command cannot be passed on: {error}."));
+        task.descriptors.extend(streams.copies().map_err(failed)?);
+        // Before it runs: its first words may come to its caller before anything else does.
+        streams.tell(StreamNews::Started);
     }
     let (started, streams) = Started::start(&task.launchers, &task.orders, &task.descriptors).map_err(|error| {
         let what = format!("The launcher {} could not be started: {error}.", task.launchers.launcher);
@@ -206,6 +214,7 @@ impl Attendance {
         for signal in wake.take_signals() {
             match signal {
                 LOOK_AGAIN => self.started.show_changes(),
+                TERMINAL_READY => self.started.terminal_is_ready(),
                 signal => self.started.signal(signal),
             }
         }
@@ -228,6 +237,12 @@ impl Attendance {
     fn note(&mut self, report: Report) {
         match report {
             Report::Watcher(_) | Report::Worker(_) | Report::Tried(_) | Report::Layers => {}
+            Report::Terminal => {
+                let terminal = self.started.take_terminal();
+                terminal.into_iter().for_each(|terminal| self.tell_caller(StreamNews::Terminal(terminal)));
+            }
+            Report::Suspended(signal) => self.tell_caller(StreamNews::Suspended(signal)),
+            Report::WantsTerminal => self.tell_caller(StreamNews::WantsTerminal),
             Report::Starting => self.course = Course::Starting,
             Report::Exceeded(why) => self.exceeded = Some(why),
             Report::Ready(notes) => {
@@ -244,6 +259,12 @@ impl Attendance {
             Report::Killed { signal, left_behind } => {
                 self.verdict = Some(Verdict::Ended(HowEnded::Killed(signal), left_behind));
             }
+        }
+    }
+
+    fn tell_caller(&self, news: StreamNews) {
+        if let Some(streams) = &self.task.streams {
+            streams.tell(news);
         }
     }
 

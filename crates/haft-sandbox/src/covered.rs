@@ -3,24 +3,25 @@
 //! Besides those that are named: where they really lie when a link leads there, tokens and keys in the folders of
 //! toolchains, and, when haft is root, whatever the system's settings keep from others, since inside it is root who reads.
 
+mod closed;
 mod keys;
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+
+use crate::glance::Glance;
 
 /// Where the system keeps its settings.
 const SETTINGS: &str = "/etc";
-/// How deep and how far settings are looked through.
-const DEPTH: usize = 6;
-const MOST: usize = 20_000;
 
-/// Returns what is covered, but for the tokens and keys in folders of toolchains.
-pub(crate) fn covered(named: &[PathBuf]) -> Vec<PathBuf> {
+/// Returns what is covered, but for the tokens and keys in folders of toolchains. What the system's settings keep from
+/// others may be remembered in this file.
+pub(crate) fn covered(named: &[PathBuf], memory: Option<&Path>) -> Vec<PathBuf> {
     let named = || named.iter().filter(|path| !means_keys(path));
     let mut covered: Vec<PathBuf> = named().cloned().collect();
-    covered.extend(named().filter_map(|path| path.canonicalize().ok()));
+    let mut glance = Glance::default();
+    covered.extend(named().filter_map(|path| glance.real(path)));
     if rustix::process::geteuid().is_root() {
-        covered.extend(closed_to_others(Path::new(SETTINGS)));
+        covered.extend(closed::closed_to_others(Path::new(SETTINGS), memory));
     }
     covered.sort();
     covered.dedup();
@@ -30,13 +31,12 @@ pub(crate) fn covered(named: &[PathBuf]) -> Vec<PathBuf> {
 /// Returns the tokens and keys in the folders that are named `FOLDER/*`. A file that is itself listed as readable is
 /// granted.
 pub(crate) fn keys_of_toolchains(named: &[PathBuf], readable: &[PathBuf]) -> Vec<PathBuf> {
-    let folders = named.iter().filter(|path| means_keys(path)).filter_map(|path| path.parent()?.canonicalize().ok());
-    let is_granted =
-        |key: &PathBuf| readable.iter().any(|path| path == key || path.canonicalize().is_ok_and(|path| path == *key));
-    let mut keys: Vec<PathBuf> =
-        folders.flat_map(|folder| keys::keys_below(&folder)).filter(|key| !is_granted(key)).collect();
+    let mut glance = Glance::default();
+    let folders = named.iter().filter(|path| means_keys(path)).filter_map(|path| glance.real(path.parent()?));
+    let mut keys: Vec<PathBuf> = folders.flat_map(|folder| keys::keys_below(&folder)).collect();
     keys.sort();
     keys.dedup();
+    keys.retain(|key| !readable.iter().any(|path| path == key || glance.real(path).is_some_and(|path| path == *key)));
     keys
 }
 
@@ -44,49 +44,9 @@ fn means_keys(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == "*")
 }
 
-/// Returns the files and folders that others than the owner and the group may not read. Links are not followed.
-fn closed_to_others(folder: &Path) -> Vec<PathBuf> {
-    let (mut closed, mut looked) = (Vec::new(), 0);
-    let mut folders = vec![(folder.to_owned(), 0)];
-    while let Some((folder, depth)) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
-            looked += 1;
-            // The folder itself says so: most settings of the system are links, and asking about each takes time.
-            if entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
-                continue;
-            }
-            let Ok(facts) = entry.metadata() else { continue };
-            let is_closed = facts.permissions().mode() & 0o004 == 0 && !facts.is_symlink();
-            if is_closed {
-                closed.push(entry.path());
-            } else if facts.is_dir() && depth < DEPTH && looked < MOST {
-                folders.push((entry.path(), depth + 1));
-            }
-        }
-    }
-    closed
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_others_may_not_read_is_found_and_links_are_not_followed() {
-        let folder = tempfile::tempdir().expect("a temporary folder can be made");
-        let at = |name: &str| folder.path().join(name);
-        std::fs::create_dir_all(at("open/closed")).expect("it is new");
-        for (name, mode) in [("key", 0o640), ("open/plain", 0o644), ("open/secret", 0o600)] {
-            std::fs::write(at(name), "x").expect("it can be written");
-            std::fs::set_permissions(at(name), PermissionsExt::from_mode(mode)).expect("it is ours");
-        }
-        std::fs::set_permissions(at("open"), PermissionsExt::from_mode(0o755)).expect("it is ours");
-        std::fs::set_permissions(at("open/closed"), PermissionsExt::from_mode(0o700)).expect("it is ours");
-        std::os::unix::fs::symlink(at("key"), at("link")).expect("it is new");
-        let mut found = closed_to_others(folder.path());
-        found.sort();
-        assert_eq!(found, [at("key"), at("open/closed"), at("open/secret")]);
-    }
 
     #[test]
     fn a_named_file_is_covered_where_a_link_leads_to() {
@@ -96,7 +56,7 @@ mod tests {
         std::fs::write(real.join("key"), "x").expect("it can be written");
         let link = folder.path().join("link");
         std::os::unix::fs::symlink(&real, &link).expect("it is new");
-        let covered = covered(&[link.join("key")]);
+        let covered = covered(&[link.join("key")], None);
         assert!(covered.contains(&link.join("key")) && covered.contains(&real.join("key")), "{covered:?}");
     }
 
@@ -114,6 +74,6 @@ mod tests {
         assert_eq!(keys_of_toolchains(&named, &[real.join(".npmrc")]), [real.join("credentials.toml")]);
         let of_folder = keys_of_toolchains(&named, std::slice::from_ref(&real));
         assert_eq!(of_folder, all, "a folder that is readable is no grant for the keys in it");
-        assert!(!covered(&named).iter().any(|path| path.starts_with(&real)));
+        assert!(!covered(&named, None).iter().any(|path| path.starts_with(&real)));
     }
 }

@@ -5,6 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use haft_contract::error::{Next, ToolError};
 use haft_contract::kinds::ErrorKind;
+use haft_contract::process::{Command, Ground};
 
 /// Variables by which programs find their files, which are those of the sandbox.
 const GUARDED: [&str; 10] = [
@@ -38,6 +39,39 @@ pub(crate) fn with(settings: &[(OsString, OsString)], added: &[(OsString, OsStri
         all.push((name.clone(), value.clone()));
     }
     Ok(all)
+}
+
+/// Variables with their values.
+type Listed<'a> = &'a [(OsString, OsString)];
+
+/// Returns the variables of a command. A job over a layer has those that let file watchers poll, where they are not set.
+pub(crate) fn of_command(
+    (usual, of_jobs): (Listed<'_>, Listed<'_>),
+    command: &Command,
+    ground: &dyn Ground,
+) -> Result<Variables, ToolError> {
+    let mut all = with(usual, &command.environment)?;
+    if command.code.is_some() {
+        all.extend(of_copied_code());
+    }
+    if command.stays && ground.roots().iter().any(|root| root.layer.is_some()) {
+        for (name, value) in of_jobs {
+            if all.iter().all(|(other, _)| other != name) {
+                all.push((name.clone(), value.clone()));
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// Returns what programs need where the code of a project is a copy.
+fn of_copied_code() -> Variables {
+    vec![
+        // The copy is mounted over folders of the project, and git stops looking for its repository at a mount.
+        ("GIT_DISCOVERY_ACROSS_FILESYSTEM".into(), "1".into()),
+        // What lies compiled beside a module in the project may be planted.
+        ("PYTHONPYCACHEPREFIX".into(), "/tmp/.haft-pycache".into()),
+    ]
 }
 
 /// Lets variables lead elsewhere, whatever they were.

@@ -24,10 +24,15 @@ pub fn examine(launcher: &Launcher) -> Result<Vec<Trial>, String> {
         confine: Confine::Tried,
         processes: 1,
         network: false,
+        proxy: None,
         is_of_session: false,
         has_input: false,
         serves: false,
         stays: false,
+        watched: Vec::new(),
+        own: Vec::new(),
+        streams: None,
+        given: [None; 3],
         memory: None,
     };
     let failed = |error: std::io::Error| format!("The launcher {launcher} could not be started: {error}.");

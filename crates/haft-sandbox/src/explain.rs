@@ -167,7 +167,7 @@ impl Scene<'_> {
             Means::NotVisible => self.not_visible(line),
             Means::NoNetwork => self.no_network(),
             // What was asked of the supervisor is told of each host.
-            Means::NoName => self.no_network().filter(|_| self.around.network == Network::Off),
+            Means::NoName => self.no_network().filter(|_| self.around.network != Network::Supervised),
             Means::NoPrivilege => {
                 Some("Commands cannot gain the rights of another user. No setting permits it.".into())
             }
@@ -217,6 +217,11 @@ impl Scene<'_> {
             Network::Supervised => {
                 "Over the network commands reach hosts only by name and over TCP, and only those that the user allows; \
                  not by address, and not over UDP. Use the name of the host."
+            }
+            Network::Proxied => {
+                "This command reaches the network only through haft's proxy, by name, and only hosts that the user allows: \
+                 HTTP_PROXY and HTTPS_PROXY say where it is. Use a program that asks a proxy, such as curl, git over https, \
+                 pip, npm or cargo; SOCKS 5 works at the same address."
             }
         };
         Some(words.to_owned())

@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 
 use crate::attend::{Task, attend};
 use crate::launcher::Launcher;
-use crate::orders::{Confine, Orders, Visible};
+use crate::orders::{Confine, HomeAccess, Orders, Visible};
 use crate::programs::is_program;
 use crate::standby::Launchers;
 use crate::wake::Wake;
@@ -79,6 +79,7 @@ impl Inquirer {
             orders: self.orders(words),
             descriptors: Vec::new(),
             input: Bytes::new(),
+            streams: None,
             time: self.settings.time,
             receipts: Receipts::default(),
             ran: Receipt::Exited(0),
@@ -110,7 +111,7 @@ impl Inquirer {
             home: home.clone(),
             folders: Vec::new(),
             is_supervised: false,
-            is_home_clean: false,
+            home_access: HomeAccess::AsGiven,
             caches: Vec::new(),
             home_files: Vec::new(),
             code: None,
@@ -121,9 +122,14 @@ impl Inquirer {
             environment: environment.clone(),
             confine: Confine::Fully(visible),
             processes: PROCESSES,
+            proxy: None,
             network: false,
             memory: None,
             stays: false,
+            watched: Vec::new(),
+            own: Vec::new(),
+            streams: None,
+            given: [None; 3],
             is_of_session: false,
             has_input: false,
             serves: false,

@@ -19,7 +19,9 @@ use haft_contract::connection::{NetworkSockets, SessionNetwork};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::process::Pid;
 
-use crate::orders::{Confine, KeptAnswer, KeptNetwork, KeptShares, Orders, Visible, VisibleCache, VisibleRoot};
+use crate::orders::{
+    Confine, HomeAccess, KeptAnswer, KeptNetwork, KeptShares, Orders, Visible, VisibleCache, VisibleRoot,
+};
 use crate::sights::Sights;
 use crate::standby::{Launched, Owner, Standby};
 use crate::{environment, wire};
@@ -82,13 +84,18 @@ impl KeptRoots {
         }
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         let key = inner.sights.key(visible, orders.network)?;
-        let launched = inner.launch(&key).or_else(|| {
+        let is_for_others = visible.home_access != HomeAccess::ForOneCommand;
+        let launched = if is_for_others { inner.launch(&key) } else { None };
+        let launched = launched.or_else(|| {
             let begin = |shared| begin(self.network.as_deref(), shared);
             let ports = self.network.as_ref().map_or(&[][..], |network| network.ports());
             inner.build(key, (orders, visible), (descriptors, copy), (ports, &begin)).ok()?;
             inner.roots.last().and_then(|root| root.standby.copy().ok())
         })?;
         let moved = inner.roots.last().map(|root| root.moved.clone()).unwrap_or_default();
+        if !is_for_others {
+            inner.roots.pop();
+        }
         let mut orders = Orders { confine: Confine::Kept(visible.roots.clone()), ..orders.clone() };
         environment::lead(&mut orders.environment, &moved);
         Some((launched, orders))
@@ -153,6 +160,7 @@ impl Inner {
         }
         let roots = visible.roots.iter().map(|root| VisibleRoot { path: root.path.clone(), ..VisibleRoot::default() });
         let visible = Visible { roots: roots.collect(), ..visible.clone() };
+        let is_for_others = visible.home_access != HomeAccess::ForOneCommand;
         let known = visible.caches.clone();
         let wanted = Orders {
             words: Vec::new(),
@@ -161,6 +169,9 @@ impl Inner {
             has_input: false,
             serves: false,
             stays: false,
+            watched: Vec::new(),
+            own: Vec::new(),
+            streams: None,
             ..orders.clone()
         };
         let Launched { process, line, .. } = copy()?;
@@ -182,7 +193,7 @@ impl Inner {
         if self.roots.is_empty() {
             self.refused.extend(refused.iter().map(|cache| cache.path.clone()));
         }
-        if self.roots.len() >= MOST {
+        if self.roots.len() >= MOST && is_for_others {
             self.roots.remove(0);
         }
         self.roots.push(KeptRoot { key, standby, moved });

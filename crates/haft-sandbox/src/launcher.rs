@@ -4,13 +4,17 @@
 //! program with threads may do next to nothing. The launcher has one thread and nothing to lose.
 
 mod command;
+mod descriptors;
 mod enter;
+mod first_touch;
 mod hands;
 mod keeper;
 mod line;
 mod memory;
+mod notify;
 mod signals;
 mod standby;
+mod terminal;
 mod watch;
 
 use std::fmt;
@@ -18,9 +22,10 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::detached::detach;
 use crate::orders::{Confine, KeptAnswer, KeptShares, NAME, Orders, Report, Visible};
 use enter::{Entered, NotEntered};
-pub(crate) use enter::{is_secret, secret_folders};
+pub(crate) use enter::{is_secret, knows_ports, secret_folders};
 use hands::Hands;
 use line::Line;
 use standby::Copies;
@@ -39,8 +44,10 @@ pub fn launcher() {
     CALLED.store(true, Ordering::Relaxed);
     #[expect(clippy::disallowed_methods, reason = "only the process knows the name it was started under")]
     let name = std::env::args_os().next();
-    if name.is_some_and(|name| name == NAME) {
-        be_launcher();
+    match name {
+        Some(name) if name == NAME => be_launcher(),
+        Some(name) => detach(&name),
+        None => {}
     }
 }
 
@@ -50,7 +57,7 @@ fn be_launcher() -> ! {
     let Ok((orders, descriptors)) = line.orders() else { leave(NO_ORDERS) };
     match &orders.confine {
         Confine::Keep(visible, shares) => keep_root(line, &orders, (visible, shares), descriptors),
-        _ => launch(line, &orders, descriptors),
+        _ => launch(line, orders, descriptors),
     }
 }
 
@@ -67,8 +74,9 @@ fn keep_root(line: Line, orders: &Orders, wanted: (&Visible, &KeptShares), descr
         }
     };
     let line = standby::stand_by(line, Copies::InNamespaces);
-    let Ok((orders, mut descriptors)) = line.orders() else { leave(NO_ORDERS) };
+    let Ok((mut orders, mut descriptors)) = line.orders() else { leave(NO_ORDERS) };
     let Ok(mut hands) = Hands::take(&orders, &mut descriptors) else { leave(NO_ORDERS) };
+    orders.given = hands.given();
     let Confine::Kept(roots) = &orders.confine else { leave(NO_ORDERS) };
     match kept.prepare(&orders, roots, (descriptors, hands.grounds.take())) {
         Ok(ready) => watch(line, (&orders, hands), ready),
@@ -76,8 +84,10 @@ fn keep_root(line: Line, orders: &Orders, wanted: (&Visible, &KeptShares), descr
     }
 }
 
-fn launch(line: Line, orders: &Orders, mut descriptors: Vec<OwnedFd>) -> ! {
-    let Ok(mut hands) = Hands::take(orders, &mut descriptors) else { leave(NO_ORDERS) };
+fn launch(line: Line, mut orders: Orders, mut descriptors: Vec<OwnedFd>) -> ! {
+    let Ok(mut hands) = Hands::take(&orders, &mut descriptors) else { leave(NO_ORDERS) };
+    orders.given = hands.given();
+    let orders = &orders;
     match &orders.confine {
         Confine::No => {
             drop(descriptors);

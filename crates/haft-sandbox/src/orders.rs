@@ -1,7 +1,7 @@
 //! What haft and the launcher say to each other over the socket between them.
 //!
-//! First come the orders, with all descriptors: those of the roots, then the input, then those of a worker; afterwards haft says nothing but [`ASK_TO_END`] and
-//! [`SIGNAL`], and the end of the stream means that haft is gone. The launcher answers with one report per line.
+//! First come the orders, with all descriptors: those of the roots, then those of watched roots, then the input or
+//! the streams of the caller, then those of a worker; afterwards haft says nothing but [`ASK_TO_END`], [`TERMINAL_READY`] and [`SIGNAL`], and the end of the stream means that haft is gone. The launcher answers with one report per line.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -9,11 +9,14 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::exact;
+use crate::layer_cost::Layer;
 
 /// The name under which haft starts itself as a launcher; on its standard input it is told of each command.
 pub(crate) const NAME: &str = "haft-launcher";
 /// The byte that asks every process of the command to end by itself.
 pub(crate) const ASK_TO_END: u8 = b't';
+/// The byte that says that the terminal of the command is connected, and that the command gets hold of it.
+pub(crate) const TERMINAL_READY: u8 = b'g';
 /// The byte with which a launcher that stands by is told of a command, whose descriptors come with it.
 pub(crate) const COPY: u8 = b'd';
 /// The byte that asks a launcher that stands by for sockets on its network.
@@ -38,6 +41,8 @@ pub(crate) struct Orders {
     /// Most bytes of memory of all processes together.
     pub(crate) memory: Option<u64>,
     pub(crate) network: bool,
+    /// The one port that a command without a network of its own may connect to.
+    pub(crate) proxy: Option<u16>,
     /// Whether it may run in a root that is kept for the commands of the session.
     pub(crate) is_of_session: bool,
     /// Whether a descriptor of what it reads from its input comes behind those of the roots.
@@ -47,6 +52,27 @@ pub(crate) struct Orders {
     /// Whether it goes on while others change the folders. Then its layers come with a report, so that haft can show it
     /// the changes.
     pub(crate) stays: bool,
+    /// The roots, by their real paths, in which contents are kept when the command first touches them. Behind the
+    /// descriptors of the roots comes a folder for each.
+    #[serde(with = "exact")]
+    pub(crate) watched: Vec<PathBuf>,
+    /// Paths in these that the command cannot change.
+    #[serde(with = "exact")]
+    pub(crate) own: Vec<PathBuf>,
+    /// Its standard streams, where its caller brings them along.
+    pub(crate) streams: Option<OrderedStreams>,
+    /// The numbers that its streams have in the launcher, where they are no terminal: a program may open them by name.
+    #[serde(skip)]
+    pub(crate) given: [Option<i32>; 3],
+}
+
+/// The standard streams that the caller of a command brings along.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct OrderedStreams {
+    /// Which of the three are the terminal. The descriptors of the others come behind those of the roots.
+    pub(crate) terminals: [bool; 3],
+    /// Whether the command has hold of the terminal from the start.
+    pub(crate) foreground: bool,
 }
 
 /// How the command is confined.
@@ -99,6 +125,18 @@ pub(crate) struct KeptParts {
     pub(crate) refused: Vec<usize>,
 }
 
+/// How a command has the home.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum HomeAccess {
+    /// As the folders say: that of the session, or a private one.
+    #[default]
+    AsGiven,
+    /// Nothing can be written to it.
+    ReadOnly,
+    /// An empty one for this command alone: the root is not kept for others.
+    ForOneCommand,
+}
+
 /// What a command sees of the file system.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Visible {
@@ -121,8 +159,8 @@ pub(crate) struct Visible {
     /// Folders of the session, with their paths inside and outside. Without one, a private folder is in memory.
     #[serde(with = "exact")]
     pub(crate) folders: Vec<(PathBuf, PathBuf)>,
-    /// Whether nothing can be written to the home.
-    pub(crate) is_home_clean: bool,
+    /// How the command has the home.
+    pub(crate) home_access: HomeAccess,
     /// Whether names are looked up inside, where a supervisor answers.
     pub(crate) is_supervised: bool,
     /// Small files that are put into the private home, by their place in it.
@@ -200,6 +238,12 @@ pub(crate) enum Report {
     Starting,
     /// The layers of a command that stays come with this.
     Layers,
+    /// The other end of the command's terminal comes with this. The command is started when it is connected.
+    Terminal,
+    /// This signal stopped the command.
+    Suspended(i32),
+    /// The command waits for the terminal.
+    WantsTerminal,
     /// The number of a worker, as its watcher sees it.
     Worker(i32),
     /// The command has started; what could not be had that is not required, a sentence each.
@@ -249,8 +293,8 @@ pub(crate) enum GroundReport {
 /// What came of trying one part of the sandbox.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trial {
-    /// The part.
-    pub name: String,
+    /// The layer.
+    pub layer: Layer,
     /// What is to be said of it where it works, else why it does not.
     pub outcome: Result<String, String>,
 }
@@ -260,12 +304,16 @@ pub struct Trial {
 pub(crate) enum NotStarted {
     /// No process could be made.
     Fork(i32),
+    /// No terminal could be made.
+    Terminal(i32),
     /// The folder it should start in cannot be entered.
     Folder(i32),
     /// The program cannot be executed.
     Program(i32),
     /// It could not be confined, a sentence.
     Unconfined(String),
+    /// What it changes could not be watched, for this reason.
+    Unwatched(String),
 }
 
 #[cfg(test)]
@@ -301,7 +349,7 @@ mod tests {
             hidden: vec![odd().into()],
             home: odd().into(),
             folders: vec![(odd().into(), odd().into())],
-            is_home_clean: true,
+            home_access: HomeAccess::ReadOnly,
             is_supervised: true,
             home_files: vec![(odd().into(), "text ü".into())],
             code: Some(code),
@@ -313,11 +361,16 @@ mod tests {
             confine: Confine::Partly(visible, odd().into()),
             processes: 7,
             network: false,
+            proxy: Some(8080),
             is_of_session: true,
             has_input: true,
             serves: false,
             stays: false,
+            streams: Some(OrderedStreams { terminals: [true, false, true], foreground: true }),
+            given: [None; 3],
             memory: None,
+            watched: vec![odd().into()],
+            own: vec![odd().into()],
         };
         let written = serde_json::to_string(&orders).unwrap();
         assert_eq!(serde_json::from_str::<Orders>(&written).unwrap(), orders);

@@ -1,15 +1,19 @@
 //! Which level of confinement the system gives, found out by trying.
 
+use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use haft_contract::door::{Receipt, Receipts};
 use haft_contract::process::{Confinement, HowEnded, Level};
+use rustix::fs::{Mode, OFlags};
 use tokio::sync::mpsc;
 
 use crate::attend::{NoFinish, Task, attend};
 use crate::orders::Orders;
+use crate::settings::Requirement;
 use crate::standby::Launchers;
 use crate::wake::Wake;
 
@@ -25,22 +29,24 @@ pub(crate) struct Reached {
     missing: Vec<String>,
     /// Why a trial failed, if it is not for what is missing.
     untried: Option<String>,
+    /// Whether what commands touch can be watched.
+    watches: bool,
 }
 
 impl Reached {
     /// Nothing can be tried, for this reason.
     pub(crate) fn nothing(why: String) -> Self {
-        Self { level: None, missing: vec![why.clone()], untried: Some(why) }
+        Self { missing: vec![why.clone()], untried: Some(why), ..Self::default() }
     }
 
     /// The user wants no sandbox.
     pub(crate) fn switched_off() -> Self {
-        Self { level: Some(Level::None), missing: vec![SWITCHED_OFF.to_owned()], untried: None }
+        Self { level: Some(Level::None), missing: vec![SWITCHED_OFF.to_owned()], ..Self::default() }
     }
 
     /// The full level was reached before, and this was said of it.
     pub(crate) fn full(notes: Vec<String>) -> Self {
-        Self { level: Some(Level::Full), missing: notes, untried: None }
+        Self { level: Some(Level::Full), missing: notes, ..Self::default() }
     }
 
     /// Returns what was said of the full level, where it was reached.
@@ -48,9 +54,38 @@ impl Reached {
         (self.level == Some(Level::Full)).then_some(&self.missing)
     }
 
+    /// Returns the level that was reached.
+    pub(crate) fn level(&self) -> Level {
+        self.level.unwrap_or(Level::None)
+    }
+
     /// Tries a level with orders that run nothing.
     pub(crate) fn try_level(&mut self, level: Level, launchers: &Arc<Launchers>, orders: Orders) {
-        match try_orders(launchers, orders) {
+        self.note_trial(level, try_orders(launchers, orders, Vec::new()));
+    }
+
+    /// Tries a level, and whether what commands touch in this folder can be watched.
+    pub(crate) fn try_watching(&mut self, level: Level, launchers: &Arc<Launchers>, orders: Orders, folder: &Path) {
+        let watched = Orders { watched: vec![folder.to_owned()], ..orders.clone() };
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let outcome = match rustix::fs::open(folder, flags, Mode::empty()) {
+            Ok(folder) => try_orders(launchers, watched, vec![folder]),
+            Err(errno) => Err(NoFinish::NoLayer(errno.to_string())),
+        };
+        match outcome {
+            Err(NoFinish::NoLayer(why)) => {
+                self.missing.push(format!("What commands change cannot be undone: {why}."));
+                self.try_level(level, launchers, orders);
+            }
+            outcome => {
+                self.watches = outcome.is_ok();
+                self.note_trial(level, outcome);
+            }
+        }
+    }
+
+    fn note_trial(&mut self, level: Level, outcome: Result<Vec<String>, NoFinish>) {
+        match outcome {
             Ok(notes) => {
                 self.level = Some(level);
                 self.missing.extend(notes);
@@ -74,30 +109,37 @@ impl Reached {
         self.level.is_some() || self.untried.is_some()
     }
 
-    pub(crate) fn into_confinement(self, required: Level) -> Confinement {
-        let Self { level, mut missing, untried } = self;
+    pub(crate) fn into_confinement(self, required: Requirement) -> Confinement {
+        let Self { level, mut missing, untried, watches } = self;
         // Two levels may lack the same.
         missing.dedup();
         Confinement {
-            required,
+            required: match required {
+                Requirement::Set(level) => level,
+                // What can be undone needs no more around it.
+                Requirement::Usual if level == Some(Level::Partial) && watches => Level::Partial,
+                Requirement::Usual => Level::Full,
+            },
             reached: level.unwrap_or(Level::None),
             missing,
             untried,
             network: false,
             is_off: false,
             supervised: false,
+            watches,
         }
     }
 }
 
-fn try_orders(launchers: &Arc<Launchers>, orders: Orders) -> Result<Vec<String>, NoFinish> {
+fn try_orders(launchers: &Arc<Launchers>, orders: Orders, descriptors: Vec<OwnedFd>) -> Result<Vec<String>, NoFinish> {
     let broken = |error: rustix::io::Errno| NoFinish::Broken(format!("Nothing could be tried: {error}."));
     let wake = Wake::new().map_err(broken)?;
     let task = Task {
         launchers: Arc::clone(launchers),
         orders,
-        descriptors: Vec::new(),
+        descriptors,
         input: Bytes::new(),
+        streams: None,
         time: TRIAL,
         receipts: Receipts::default(),
         ran: Receipt::Exited(0),

@@ -1,5 +1,7 @@
 //! What a result says of the hosts that a command reached or was refused.
 
+use std::sync::Arc;
+
 use haft_contract::connection::{HostOutcome, ReachedHost};
 use haft_contract::process::HowEnded;
 
@@ -8,8 +10,8 @@ const MOST_NAMED: usize = 6;
 /// The port of a host that needs no mention.
 const USUAL: [u16; 3] = [0, 80, 443];
 
-/// Says what was reached in one line, and what was not in a line each.
-pub(crate) fn notes(hosts: &[ReachedHost], how: HowEnded) -> Vec<String> {
+/// Says what was reached in one line, and what was not in a line each. These jobs ran at the same time, and may have done it.
+pub(crate) fn notes(hosts: &[ReachedHost], how: HowEnded, jobs: &[Arc<str>]) -> Vec<String> {
     let reached: Vec<&ReachedHost> = hosts.iter().filter(|host| host.outcome == HostOutcome::Reached).collect();
     let mut notes = Vec::new();
     if !reached.is_empty() {
@@ -20,7 +22,8 @@ pub(crate) fn notes(hosts: &[ReachedHost], how: HowEnded) -> Vec<String> {
         };
         let bytes = |count: fn(&ReachedHost) -> u64| in_words(reached.iter().map(|host| count(host)).sum());
         let (sent, received) = (bytes(|host| host.sent), bytes(|host| host.received));
-        notes.push(format!("network: {}{more}; {sent} sent, {received} received", named.join(", ")));
+        let by = by(jobs);
+        notes.push(format!("network{by}: {}{more}; {sent} sent, {received} received", named.join(", ")));
     }
     let others = hosts.iter().filter_map(|host| match &host.outcome {
         HostOutcome::Reached if host.gave_up > 0 => {
@@ -38,6 +41,21 @@ pub(crate) fn notes(hosts: &[ReachedHost], how: HowEnded) -> Vec<String> {
     });
     notes.extend(others.take(MOST_NAMED).map(|words| format!("{words}.")));
     notes
+}
+
+/// Names the jobs that may have made the connections.
+fn by(jobs: &[Arc<str>]) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for name in jobs.iter().map(|job| format!("\"{job}\"")) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    match names.len() {
+        0 => String::new(),
+        1 => format!(" (of this command or the job {})", names[0]),
+        _ => format!(" (of this command or the jobs {})", names.join(", ")),
+    }
 }
 
 /// Returns the hosts that were refused.
@@ -77,13 +95,24 @@ mod tests {
             host("d.example", 22, HostOutcome::Failed("it does not exist".into())),
         ];
         assert_eq!(
-            notes(&hosts, HowEnded::Exited(1)),
+            notes(&hosts, HowEnded::Exited(1), &[]),
             [
                 "network: a.example, b.example:5432; 1.0 kB sent, 3.0 MB received",
                 "c.example was refused: No rule allows it.",
                 "d.example:22 was not reached: it does not exist.",
             ]
         );
-        assert_eq!(notes(&[], HowEnded::Exited(0)), [""; 0]);
+        assert_eq!(notes(&[], HowEnded::Exited(0), &["npm run dev".into()]), [""; 0]);
+    }
+
+    #[test]
+    fn jobs_that_ran_at_the_same_time_are_named() {
+        let told = |jobs: &[&str]| {
+            let jobs: Vec<Arc<str>> = jobs.iter().map(|job| (*job).into()).collect();
+            notes(&[host("a.example", 443, HostOutcome::Reached)], HowEnded::Exited(0), &jobs).remove(0)
+        };
+        assert!(told(&[]).starts_with("network: a.example;"));
+        assert!(told(&["web", "web"]).starts_with("network (of this command or the job \"web\"): a.example;"));
+        assert!(told(&["a", "b"]).starts_with("network (of this command or the jobs \"a\", \"b\"): "));
     }
 }

@@ -64,7 +64,9 @@ pub(crate) fn of_words(command: &Command) -> Result<(), ToolError> {
 /// It was tried and is not possible.
 pub(crate) fn of_finish(why: NoFinish, command: &Command) -> NotRun {
     NotRun::Failed(match why {
-        NoFinish::NoLayer(reason) => return NotRun::NoLayer(reason),
+        NoFinish::NoLayer(reason) | NoFinish::NotStarted(NotStarted::Unwatched(reason)) => {
+            return NotRun::NoLayer(reason);
+        }
         NoFinish::Missing(what) | NoFinish::NotStarted(NotStarted::Unconfined(what)) => {
             let next = "ask the user to run \"haft doctor\"";
             let what = format!("The command could not be confined and was not run. {what}");
@@ -75,6 +77,10 @@ pub(crate) fn of_finish(why: NoFinish, command: &Command) -> NotRun {
         NoFinish::NotStarted(NotStarted::Program(error)) => of_program(error, command),
         NoFinish::NotStarted(NotStarted::Fork(error)) => {
             let what = format!("The system starts no new process: {}. The command was not run.", words(error));
+            ToolError::of(ErrorKind::Io, what)
+        }
+        NoFinish::NotStarted(NotStarted::Terminal(error)) => {
+            let what = format!("No terminal can be made for the command: {}. The command was not run.", words(error));
             ToolError::of(ErrorKind::Io, what)
         }
         NoFinish::NoLauncher(what, Some(libc::EAGAIN | libc::ENOMEM | libc::EMFILE | libc::ENFILE)) => {

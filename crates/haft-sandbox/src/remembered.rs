@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+/// The file for what the system's settings keep from others.
+const CLOSED_SETTINGS: &str = "closed-settings";
+
 /// Remembers in one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Remembered {
@@ -38,10 +41,7 @@ impl Remembered {
 
     /// Returns what was said of the full level, if it was reached here since the machine was started.
     pub(crate) fn full(&self, launcher: &Path) -> Option<Vec<String>> {
-        let facts = self.file.symlink_metadata().ok()?;
-        let is_ours =
-            facts.is_file() && facts.uid() == rustix::process::geteuid().as_raw() && facts.mode() & 0o022 == 0;
-        let entry: Entry = serde_json::from_slice(&std::fs::read(&self.file).ok().filter(|_| is_ours)?).ok()?;
+        let entry: Entry = serde_json::from_slice(&own_bytes(&self.file)?).ok()?;
         (entry.holder == Holder::now(launcher)?).then_some(entry.notes)
     }
 
@@ -49,17 +49,34 @@ impl Remembered {
     pub(crate) fn note_full(&self, launcher: &Path, notes: &[String]) {
         let Some(holder) = Holder::now(launcher) else { return };
         let Ok(text) = serde_json::to_vec(&Entry { holder, notes: notes.to_vec() }) else { return };
-        let fresh = self.file.with_extension(format!("{}", std::process::id()));
-        let opened = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&fresh);
-        let written = opened.and_then(|mut file| file.write_all(&text));
-        if written.and_then(|()| std::fs::rename(&fresh, &self.file)).is_err() {
-            let _ = std::fs::remove_file(&fresh);
-        }
+        put_own_bytes(&self.file, &text);
+    }
+
+    /// Returns the file for what the system's settings keep from others, beside this one.
+    pub(crate) fn closed_settings(&self) -> PathBuf {
+        self.file.with_file_name(CLOSED_SETTINGS)
     }
 
     /// Forgets it.
     pub(crate) fn forget(&self) {
         let _ = std::fs::remove_file(&self.file);
+    }
+}
+
+/// Returns what is in a file of this user; nothing where others could have written it.
+pub(crate) fn own_bytes(file: &Path) -> Option<Vec<u8>> {
+    let facts = file.symlink_metadata().ok()?;
+    let is_ours = facts.is_file() && facts.uid() == rustix::process::geteuid().as_raw() && facts.mode() & 0o022 == 0;
+    std::fs::read(file).ok().filter(|_| is_ours)
+}
+
+/// Puts something in a file of this user. It does not matter if that is not possible.
+pub(crate) fn put_own_bytes(file: &Path, bytes: &[u8]) {
+    let fresh = file.with_extension(format!("{}", std::process::id()));
+    let opened = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&fresh);
+    let written = opened.and_then(|mut file| file.write_all(bytes));
+    if written.and_then(|()| std::fs::rename(&fresh, file)).is_err() {
+        let _ = std::fs::remove_file(&fresh);
     }
 }
 

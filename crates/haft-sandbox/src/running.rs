@@ -7,7 +7,8 @@ use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 
 /// A process that was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,10 +44,24 @@ impl Running {
     /// Sends it a signal, if it is still there.
     pub(crate) fn signal(self, signal: Signal) {
         let Some(pid) = Pid::from_raw(self.pid) else { return };
-        let Ok(descriptor) = pidfd_open(pid, PidfdFlags::empty()) else { return };
+        let descriptor = match pidfd_open(pid, PidfdFlags::empty()) {
+            Ok(descriptor) => Some(descriptor),
+            // Without descriptors of processes there is only the number, which is compared right before.
+            Err(Errno::NOSYS | Errno::PERM) => None,
+            Err(_) => return,
+        };
         if Self::of(self.pid).is_some_and(|now| now.started == self.started) {
-            let _ = pidfd_send_signal(descriptor, signal);
+            let _ = match descriptor {
+                Some(descriptor) => pidfd_send_signal(descriptor, signal),
+                None => kill_process(pid, signal),
+            };
         }
+    }
+
+    /// Returns whether it, or a thread of it, has not ended.
+    pub(crate) fn is_at_work(self) -> bool {
+        let threads = || std::fs::read_dir(format!("/proc/{}/task", self.pid)).into_iter().flatten().count();
+        !self.has_ended || threads() > 1
     }
 
     /// Returns whether it was started with this in its environment.

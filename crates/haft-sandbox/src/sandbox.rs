@@ -1,46 +1,54 @@
 //! The door to processes.
 
+mod attended;
+mod given;
+mod network;
 mod seen;
 
 use std::ffi::OsString;
+use std::net::IpAddr;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use haft_contract::BoxFuture;
 use haft_contract::connection::SessionNetwork;
-use haft_contract::door::{Permit, Receipt, Standing};
+use haft_contract::door::{Permit, Receipt};
 use haft_contract::effect::{CommandLine, Effect, Exposure};
 use haft_contract::error::ToolError;
 use haft_contract::kinds::ErrorKind;
 use haft_contract::process::{
-    Command, Confinement, Ended, Ground, GroundRoot, Heard, Home, HowEnded, Level, NotRun, Processes, Worker,
+    CallerStreams, Command, Confinement, Ended, Foreground, Ground, GroundRoot, Heard, HowEnded, Level, NotRun,
+    Processes, Worker,
 };
-use tokio::sync::mpsc;
 
-use crate::attend::{Finish, NoFinish, Task, attend};
+use crate::attend::{Finish, NoFinish, Task};
 use crate::disk::DiskBound;
 use crate::explain::{Scene, explain};
 use crate::home::HomeWatch;
 use crate::launcher::Launcher;
-use crate::orders::{Confine, Orders, Visible, VisibleRoot};
+use crate::network_jobs::NetworkJobs;
+use crate::orders::{Confine, OrderedStreams, Orders, Visible, VisibleRoot};
 use crate::private::{Furniture, PrivateFolder};
 use crate::reached::Reached;
 use crate::remembered::Remembered;
 use crate::settings::{Network, Settings};
 use crate::standby::Launchers;
 use crate::strays::Mark;
-use crate::wake::{AbandonWhenDropped, Wake, Wish};
 use crate::whose_home::WhoseHome;
 use crate::worker::{Hire, Terms};
 use crate::{environment, ports, programs, reached_hosts, refusal};
+use attended::attended;
+pub(crate) use given::descriptors;
 
-/// How many pieces of output wait for whoever listens; then the command waits.
-const PIECES: usize = 4;
 /// What is said of a command that had the network because it was approved with it.
 const WITH_NETWORK: &str = "it ran with the network, to any host";
+
+/// What the first command of a session says where there are no namespaces.
+const WEAKER: &str = "the sandbox is partial here: without namespaces, commands see other processes and reach sockets that \
+                      are files; \"haft doctor\" says how to get more";
 
 /// Runs commands.
 pub struct Sandbox {
@@ -59,6 +67,8 @@ pub struct Sandbox {
     /// Commands that somebody agreed to hold a copy while they run in the home of the session.
     guests: Arc<()>,
     told_of_caches: AtomicBool,
+    told_of_level: AtomicBool,
+    jobs: NetworkJobs,
 }
 
 impl Sandbox {
@@ -77,6 +87,8 @@ impl Sandbox {
             home: HomeWatch::default(),
             guests: Arc::default(),
             told_of_caches: AtomicBool::new(false),
+            told_of_level: AtomicBool::new(false),
+            jobs: NetworkJobs::default(),
         }
     }
 
@@ -110,12 +122,13 @@ impl Sandbox {
         let network = self.network_of_run(permit, command)?;
         let launch = self.launch(permit, command, ground, network)?;
         let Launch { orders, descriptors, level, mark, private, home } = launch;
-        let uses = self.network.as_ref().filter(|_| network == Network::Supervised);
+        let uses = self.network.as_ref().filter(|_| network.is_supervised());
         let task = Task {
             launchers: Arc::clone(&self.launchers),
             orders,
             descriptors,
             input: command.input.clone(),
+            streams: own_streams(command).cloned(),
             time: command.time,
             receipts: permit.receipts().clone(),
             ran: ran(level, ground),
@@ -136,24 +149,13 @@ impl Sandbox {
         ground: &dyn Ground,
         network: Network,
     ) -> Result<Launch, NotRun> {
-        if self.launchers.launcher.program().is_none() {
-            return Err(refusal::no_launcher().into());
-        }
-        refusal::of_words(command)?;
-        let level = self.level(permit)?;
-        if level != Level::Full && ground.roots().iter().any(|root| root.layer.is_some()) {
-            return Err(NotRun::NoLayer(self.confinement().why_no_layer()));
-        }
+        let level = self.level_for(permit, command, ground)?;
         let whose = self.whose_home(permit, command, ground);
-        let mut environment = environment::with(&self.settings.environment, &command.environment)?;
+        let usual = command.streams.as_ref().map_or(&self.settings.environment[..], CallerStreams::environment);
+        let mut environment = environment::of_command((usual, &self.settings.job_environment), command, ground)?;
         let mark = (level != Level::Full).then(Mark::fresh);
         environment.extend(mark.as_ref().map(Mark::variable));
-        if command.code.is_some() {
-            // The copy is mounted over folders of the project, and git stops looking for its repository at a mount.
-            environment.push(("GIT_DISCOVERY_ACROSS_FILESYSTEM".into(), "1".into()));
-            // What lies compiled beside a module in the project may be planted.
-            environment.push(("PYTHONPYCACHEPREFIX".into(), "/tmp/.haft-pycache".into()));
-        }
+        let proxy = self.proxy_for(network, &mut environment)?;
         let private = match level {
             Level::Partial => Some(self.private_folder(ground, &mut environment)?),
             Level::Full | Level::None => None,
@@ -173,21 +175,39 @@ impl Sandbox {
         if let Some(place) = self.launchers.place.get().and_then(Option::as_ref).filter(|_| level == Level::Full) {
             environment::lead(&mut environment, &place.caches.moved);
         }
-        let descriptors = match level {
+        let mut descriptors = match level {
             Level::None => Vec::new(),
             Level::Partial | Level::Full => descriptors(ground.roots())?,
         };
+        let watched = given::watched(ground.roots(), &mut descriptors)?;
         let orders = Orders {
             words: command.words.clone(),
             folder: command.folder.clone(),
             environment,
             network: network == Network::On,
+            proxy,
             is_of_session: whose != WhoseHome::Own,
             has_input: !command.input.is_empty(),
             stays: command.stays,
+            own: given::own_paths(ground.roots()),
+            watched,
+            streams: own_streams(command).map(ordered),
             ..self.orders(confine)
         };
         Ok(Launch { orders, descriptors, level, mark, private, home: whose })
+    }
+
+    /// Returns how strongly this command is confined; refuses what cannot be launched, or not on this ground.
+    fn level_for(&self, permit: &Permit, command: &Command, ground: &dyn Ground) -> Result<Level, NotRun> {
+        if self.launchers.launcher.program().is_none() {
+            return Err(refusal::no_launcher().into());
+        }
+        refusal::of_words(command)?;
+        let level = self.level(permit)?;
+        if level != Level::Full && ground.roots().iter().any(|root| root.layer.is_some()) {
+            return Err(NotRun::NoLayer(self.confinement().why_no_layer()));
+        }
+        Ok(level)
     }
 
     /// Returns how strongly commands are confined; refuses where that is less than it must be.
@@ -207,25 +227,6 @@ impl Sandbox {
         Ok(level)
     }
 
-    /// Returns which network a command has that runs by itself.
-    fn network_of_run(&self, permit: &Permit, command: &Command) -> Result<Network, ToolError> {
-        let is_of_session = command.home == Home::Session && permit.desk().is_some();
-        let is_supervised = self.network.is_some() && is_of_session && self.level(permit)? == Level::Full;
-        let by_setting = self.settings.network == Network::On && permit.standing() != Standing::Plan;
-        Ok(if is_supervised && !by_setting { Network::Supervised } else { self.network_of(permit, command) })
-    }
-
-    /// Returns whether this command has the network: by the settings, or because a part of it that was approved uses it.
-    fn network_of(&self, permit: &Permit, command: &Command) -> Network {
-        let is_of_command = |effect: &&Effect| matches!(effect, Effect::Step(step) if *step.command == *command.line);
-        let is_approved = permit.effects().iter().filter(is_of_command).any(Effect::gives_network);
-        match permit.standing() {
-            Standing::Plan => Network::Off,
-            Standing::Words | Standing::Consent if is_approved => Network::On,
-            Standing::Words | Standing::Consent => self.settings.network,
-        }
-    }
-
     /// Returns orders that run nothing.
     fn orders(&self, confine: Confine) -> Orders {
         Orders {
@@ -236,11 +237,21 @@ impl Sandbox {
             processes: self.settings.processes,
             memory: self.settings.memory,
             network: self.settings.network == Network::On,
+            proxy: None,
             is_of_session: false,
             has_input: false,
             serves: false,
             stays: false,
+            watched: Vec::new(),
+            own: Vec::new(),
+            streams: None,
+            given: [None; 3],
         }
+    }
+
+    /// Says once what is weaker below the full level.
+    fn weaker(&self, level: Level) -> Option<String> {
+        (level == Level::Partial && !self.told_of_level.swap(true, Ordering::Relaxed)).then(|| WEAKER.to_owned())
     }
 
     fn private_folder(
@@ -286,7 +297,7 @@ impl Sandbox {
             match PrivateFolder::make(&self.furniture(None)) {
                 Ok(private) => {
                     let confine = Confine::Partly(self.visible_without_ground(), private.path().to_owned());
-                    reached.try_level(Level::Partial, &self.launchers, self.orders(confine));
+                    reached.try_watching(Level::Partial, &self.launchers, self.orders(confine), private.path());
                 }
                 Err(error) => reached.could_not_try(format!("No private folder can be made in /tmp: {error}.")),
             }
@@ -311,6 +322,15 @@ pub(crate) struct Around {
     pub(crate) level: Level,
     pub(crate) network: Network,
     pub(crate) home: WhoseHome,
+}
+
+/// Returns the streams that the caller brings along. A job outlives its caller, and has none.
+fn own_streams(command: &Command) -> Option<&CallerStreams> {
+    command.streams.as_ref().filter(|_| !command.stays)
+}
+
+fn ordered(streams: &CallerStreams) -> OrderedStreams {
+    OrderedStreams { terminals: streams.terminals(), foreground: streams.foreground() == Foreground::AtOnce }
 }
 
 /// Returns what is noted of what runs on a ground.
@@ -343,17 +363,6 @@ pub(crate) fn visible_roots(ground: &dyn Ground) -> Vec<VisibleRoot> {
     ground.roots().iter().map(visible).collect()
 }
 
-/// Returns the descriptors that go with a list of roots, in the order that the orders promise.
-pub(crate) fn descriptors(roots: &[GroundRoot]) -> Result<Vec<OwnedFd>, ToolError> {
-    let of_root = |root: &GroundRoot| {
-        let layer = root.layer.as_ref().map(|layer| [&layer.upper, &layer.work]);
-        [&root.folder].into_iter().chain(layer.into_iter().flatten()).map(OwnedFd::try_clone).collect()
-    };
-    let all: Result<Vec<Vec<_>>, std::io::Error> = roots.iter().map(of_root).collect();
-    let failed = |error| ToolError::of(ErrorKind::Io, format!("Too many files are open to run a command: {error}."));
-    all.map(|all| all.into_iter().flatten().collect()).map_err(failed)
-}
-
 impl Processes for Sandbox {
     fn confinement(&self) -> Confinement {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -362,7 +371,7 @@ impl Processes for Sandbox {
         }
         let reached = self.reached();
         let network = self.settings.network == Network::On;
-        let supervised = self.network.is_some();
+        let supervised = self.network.is_some() && network::is_supervised_at(reached.level());
         let is_off = self.is_off;
         let confinement =
             Confinement { network, supervised, is_off, ..reached.into_confinement(self.settings.required) };
@@ -381,8 +390,8 @@ impl Processes for Sandbox {
         programs::find(names, &self.settings.environment, &self.settings.readable)
     }
 
-    fn is_listening(&self, port: u16) -> Option<bool> {
-        ports::is_listening(self.launchers.inside(), port)
+    fn listeners(&self, port: u16) -> Option<Vec<IpAddr>> {
+        ports::listeners(self.launchers.inside(), port)
     }
 
     fn connect(&self, port: u16) -> std::io::Result<OwnedFd> {
@@ -408,6 +417,8 @@ impl Processes for Sandbox {
             let (task, around) = self.task(permit, command, ground)?;
             let Around { level, network, .. } = around;
             let uses = task.network.clone();
+            let job = uses.as_ref().and_then(|_| self.jobs.add(command));
+            let mut others = self.jobs.others(job.as_ref());
             let finish = attended(task, permit, heard).await?;
             let finish = finish.map_err(|why| {
                 if let (NoFinish::Missing(_), Some(remembered)) = (&why, &self.remembered) {
@@ -421,12 +432,12 @@ impl Processes for Sandbox {
             let mut ports = self.network.as_ref().map(|network| network.ports().to_vec()).unwrap_or_default();
             ports.insert(0, ports::NAMES);
             let scene = Scene { settings: &self.settings, command, ground, around, ports: &ports };
-            let mut notes = finish.notes.clone();
+            let mut notes = self.without_limits_of_level(&finish.notes);
             let mut refused_hosts = Vec::new();
-            if let Some(uses) = uses {
-                let reached = uses.reached();
+            if let Some(reached) = uses.map(|uses| uses.reached()) {
                 permit.receipts().note_reached(&reached);
-                notes.extend(reached_hosts::notes(&reached, finish.how));
+                others.extend(self.jobs.others(job.as_ref()));
+                notes.extend(reached_hosts::notes(&reached, finish.how, &others));
                 refused_hosts = reached_hosts::refused(&reached);
             }
             // Who got there does not need to be told that there was a way.
@@ -439,6 +450,7 @@ impl Processes for Sandbox {
                 notes.push(note);
             }
             notes.extend(self.caches_only_read());
+            notes.extend(self.weaker(level));
             let Finish { how, took, left_behind, .. } = finish;
             Ok(Ended { how, took, level, left_behind, notes, refused_hosts })
         })
@@ -459,33 +471,4 @@ impl Processes for Sandbox {
             Ok(Box::new(hire.start(permit, command, ground).await?) as Box<dyn Worker>)
         })
     }
-}
-
-/// Lets a thread attend to the command; passes on what it prints, and the wish to stop.
-async fn attended(task: Task, permit: &Permit, heard: Heard<'_>) -> Result<Result<Finish, NoFinish>, ToolError> {
-    let failed = |error| ToolError::of(ErrorKind::Io, format!("No command can be run now: {error}."));
-    let wake = Arc::new(Wake::new().map_err(|error| failed(std::io::Error::from(error)))?);
-    let abandon = AbandonWhenDropped(Arc::clone(&wake));
-    let (tell, mut pieces) = mpsc::channel(PIECES);
-    let attends = tokio::task::spawn_blocking(move || attend(task, tell, &wake));
-    let mut is_told = false;
-    loop {
-        tokio::select! {
-            biased;
-            () = permit.stop().cancelled(), if !is_told => {
-                is_told = true;
-                abandon.0.tell(Wish::Stop);
-            }
-            signals = permit.signals().next() => abandon.0.signal(signals),
-            piece = pieces.recv() => match piece {
-                Some((stream, piece)) => {
-                    // The room is there before the piece is dealt with, so that reading and listening overlap.
-                    abandon.0.there_is_room();
-                    heard(stream, &piece);
-                }
-                None => break,
-            },
-        }
-    }
-    attends.await.map_err(|_| ToolError::of(ErrorKind::Bug, "The thread that attends to the command broke down."))
 }

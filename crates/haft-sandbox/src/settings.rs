@@ -18,15 +18,26 @@ pub fn usual_memory() -> Option<u64> {
     Some(bytes / 100 * MEMORY_PART).filter(|bytes| *bytes > 0)
 }
 
+/// Which level of confinement is required.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Requirement {
+    /// This one, because the user has set it.
+    Set(Level),
+    /// The full one, or the partial one where undo covers what commands change.
+    Usual,
+}
+
 /// How commands are run on this machine. `haft-config` fills it.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The level of confinement without which no command runs unasked.
-    pub required: Level,
+    pub required: Requirement,
     /// Whether commands reach the network.
     pub network: Network,
     /// The whole environment of commands: from an allow-list, without secrets.
     pub environment: Vec<(OsString, OsString)>,
+    /// What background jobs over a layer have beside it.
+    pub job_environment: Vec<(OsString, OsString)>,
     /// Folders and files of the system and of toolchains that commands may read.
     pub readable: Vec<PathBuf>,
     /// Files in those that they may not; `FOLDER/*` means the tokens and keys in a folder.
@@ -57,4 +68,13 @@ pub enum Network {
     On,
     /// They reach hosts by name, and each connection is decided about when it is made.
     Supervised,
+    /// The same for programs that ask a proxy on the loopback, which is the only port that they reach.
+    Proxied,
+}
+
+impl Network {
+    /// Returns whether each connection is decided about when it is made.
+    pub(crate) fn is_supervised(self) -> bool {
+        matches!(self, Network::Supervised | Network::Proxied)
+    }
 }

@@ -11,6 +11,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
 
+use crate::glance::Glance;
 use crate::launcher::secret_folders;
 use crate::orders::Visible;
 
@@ -59,14 +60,16 @@ impl Sights {
         }
         let shown = visible.readable.iter().chain(&visible.shown).chain(&visible.hidden).chain(&visible.layers);
         let shown: Vec<&Path> = shown.chain(roots).map(PathBuf::as_path).collect();
-        let around: BTreeSet<PathBuf> = shown.iter().filter_map(|path| folder_around(path)).collect();
+        let mut glance = Glance::default();
+        let around: BTreeSet<PathBuf> = shown.iter().filter_map(|path| folder_around(&mut glance, path)).collect();
         let others = secret_folders().into_iter().chain(PROGRAMS.map(Path::new)).map(Path::to_owned);
         // Before the things themselves: what changes in between is seen the next time.
         let around: Vec<(PathBuf, Changed)> =
             around.into_iter().chain(others).map(|folder| (folder.clone(), changed(&folder))).collect();
+        let mut glance = Glance::default();
         let key = Key {
             wanted: &wanted,
-            things: shown.iter().map(|path| identity(path)).collect(),
+            things: shown.iter().map(|path| identity(&mut glance, path)).collect(),
             folders: around.iter().filter(|(folder, _)| is_system(folder)).map(|(_, then)| *then).collect(),
         };
         let key = serde_json::to_vec(&key).ok()?;
@@ -104,7 +107,9 @@ fn is_system(folder: &Path) -> bool {
     secret_folders().contains(&folder) || PROGRAMS.iter().any(|program| folder == Path::new(program))
 }
 
-fn identity(path: &Path) -> Option<(u64, u64)> {
+fn identity(glance: &mut Glance, path: &Path) -> Option<(u64, u64)> {
+    let above = glance.real(path.parent()?)?;
+    glance.kind(&above.join(path.file_name()?))?;
     path.symlink_metadata().ok().map(|found| (found.dev(), found.ino()))
 }
 
@@ -113,12 +118,12 @@ fn changed(folder: &Path) -> Changed {
 }
 
 /// Returns the nearest folder around a path that there is.
-fn folder_around(path: &Path) -> Option<PathBuf> {
-    path.ancestors().skip(1).find(|folder| folder.is_dir()).map(Path::to_owned)
+fn folder_around(glance: &mut Glance, path: &Path) -> Option<PathBuf> {
+    path.ancestors().skip(1).find(|folder| glance.is_folder(folder)).map(Path::to_owned)
 }
 
 /// Returns whether a moment is so long ago that another change would show.
-fn is_past(seconds: i64, nanos: i64) -> bool {
+pub(crate) fn is_past(seconds: i64, nanos: i64) -> bool {
     let then = Duration::new(u64::try_from(seconds).unwrap_or(0), u32::try_from(nanos).unwrap_or(0));
     SystemTime::now().duration_since(UNIX_EPOCH + then).is_ok_and(|since| since >= COARSE)
 }

@@ -10,7 +10,7 @@ use rustix::net::{RecvFlags, Shutdown, shutdown};
 use rustix::process::{Pid, Signal};
 
 use crate::child::Process;
-use crate::orders::{ASK_TO_END, Orders, Report, SIGNAL};
+use crate::orders::{ASK_TO_END, Orders, Report, SIGNAL, TERMINAL_READY};
 use crate::standby::{Launched, Launchers, Streams};
 use crate::wire;
 
@@ -27,7 +27,7 @@ pub(crate) struct Started {
     line_has_ended: bool,
     /// What came over the line after the last whole report.
     unread: Vec<u8>,
-    /// The layers of a command that stays.
+    /// The layers of a command that stays, or the terminal of one that has one.
     layers: Vec<OwnedFd>,
 }
 
@@ -154,6 +154,16 @@ impl Started {
         for layer in &self.layers {
             let _ = rustix::mount::fsconfig_reconfigure(layer.as_fd());
         }
+    }
+
+    /// Takes the other end of the command's terminal, which has just come.
+    pub(crate) fn take_terminal(&mut self) -> Option<OwnedFd> {
+        self.layers.pop()
+    }
+
+    /// Lets the command have its terminal.
+    pub(crate) fn terminal_is_ready(&self) {
+        let _ = rustix::net::send(&self.line, &[TERMINAL_READY], rustix::net::SendFlags::NOSIGNAL);
     }
 
     /// Lets go of the layers: as long as somebody holds them, they are mounted.

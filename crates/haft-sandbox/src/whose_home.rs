@@ -4,7 +4,9 @@
 //! harmless must do what they say: settings and programs that an earlier command left in the home (`~/.gitconfig`,
 //! `~/.local/bin/ls`) must not change that. It has the home of the session if it means the home, and either its programs
 //! have no settings, or nothing lies there that a program could take for one (`home::settings_in`). Otherwise it has a
-//! clean home that nothing can be written to.
+//! clean home: an empty one for this command alone, because programs such as npm fail where they cannot write caches and
+//! logs, or a read-only one, which costs less, where all programs write nothing there. It is read-only too where the
+//! command means the home of the session, because what it writes there must not vanish unsaid.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -108,6 +110,8 @@ const PLAIN: &[&str] = &[
     "whoami",
     "xxd",
 ];
+/// Programs that may read settings, and write nothing at home.
+const READERS: &[&str] = &["fd", "git", "jq", "make", "rg"];
 /// Variables that keep git from writing its traces to a place that `~/.gitconfig` names.
 const NO_TRACES: [&str; 3] = ["GIT_TRACE2", "GIT_TRACE2_EVENT", "GIT_TRACE2_PERF"];
 
@@ -122,9 +126,11 @@ pub(crate) enum WhoseHome {
     SessionToLookAt,
     /// The same without the caches of tools: nothing in it could be taken for settings when the command began.
     SessionWithoutSettings,
-    /// A clean one that nobody can write to.
+    /// A clean one that cannot be written to: its programs write nothing there.
     Clean,
-    /// The same, although the command means the home of the session: something there could change what its programs do.
+    /// A clean one for this command alone, which ends with it.
+    ForOneCommand,
+    /// A clean one that cannot be written to, although the command means the home of the session: something there could change what its programs do.
     Withheld,
 }
 
@@ -140,9 +146,11 @@ impl WhoseHome {
                     || command.line.contains("HOME")
                     || home.to_str().is_some_and(|home| command.line.contains(home))
                     || steps(permit.effects()).any(shows_settings_of_git);
-                if !is_meant {
+                if !is_meant && runs_only(permit.effects(), writes_nothing_at_home) {
                     WhoseHome::Clean
-                } else if runs_plain_programs(permit.effects()) {
+                } else if !is_meant {
+                    WhoseHome::ForOneCommand
+                } else if runs_only(permit.effects(), is_plain) {
                     WhoseHome::SessionToLookAt
                 } else if permit.standing() == Standing::Words && !has_settings() {
                     WhoseHome::SessionWithoutSettings
@@ -153,9 +161,9 @@ impl WhoseHome {
         }
     }
 
-    /// Returns whether it is a clean one that nobody can write to.
+    /// Returns whether it is a clean one.
     pub(crate) fn is_clean(self) -> bool {
-        matches!(self, WhoseHome::Clean | WhoseHome::Withheld)
+        matches!(self, WhoseHome::Clean | WhoseHome::ForOneCommand | WhoseHome::Withheld)
     }
 
     /// Leaves the folders of the home out of those in which programs are looked for, and lets git write no traces.
@@ -173,11 +181,16 @@ impl WhoseHome {
     }
 }
 
-fn runs_plain_programs(effects: &[Effect]) -> bool {
-    let is_plain = |step: &Step| {
-        step.words.first().is_none_or(|program| PLAIN.contains(&program.as_str())) || shows_settings_of_git(step)
-    };
-    steps(effects).next().is_some() && steps(effects).all(is_plain)
+fn runs_only(effects: &[Effect], is_such: fn(&Step) -> bool) -> bool {
+    steps(effects).next().is_some() && steps(effects).all(is_such)
+}
+
+fn is_plain(step: &Step) -> bool {
+    step.words.first().is_none_or(|program| PLAIN.contains(&program.as_str())) || shows_settings_of_git(step)
+}
+
+fn writes_nothing_at_home(step: &Step) -> bool {
+    is_plain(step) || step.words.first().is_some_and(|program| READERS.contains(&program.as_str()))
 }
 
 /// Returns whether a step does nothing but read or change settings of git, which starts no program of theirs.

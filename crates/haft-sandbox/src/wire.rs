@@ -143,16 +143,21 @@ mod tests {
         let descriptors: Vec<OwnedFd> =
             (0..300).map(|number| files[number % 20].as_file().try_clone().unwrap().into()).collect();
         let orders = Orders {
+            streams: None,
+            given: [None; 3],
             words: vec!["x".repeat(1_000_000).into()],
             folder: "/".into(),
             environment: Vec::new(),
             confine: Confine::No,
             processes: 1,
+            proxy: None,
             network: false,
             is_of_session: false,
             has_input: false,
             serves: false,
             stays: false,
+            watched: Vec::new(),
+            own: Vec::new(),
             memory: None,
         };
         let (sent, received) = std::thread::scope(|scope| {

@@ -40,6 +40,7 @@ mod search;
 mod secrets;
 pub(crate) mod shut;
 mod step_back;
+mod stepwise;
 mod structure;
 mod tracked;
 pub(crate) mod transaction;
@@ -55,11 +56,10 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use haft_contract::BoxFuture;
 use haft_contract::door::{
-    Breadth, Doors, FileCopy, FileFacts, Files, Look, Page, PageRequest, Permit, ReadVersion, Receipt, SecretLook,
-    Staged, Written,
+    Breadth, Doors, FileCopy, FileFacts, FileOp, Files, Look, Page, PageRequest, Permit, ReadVersion, Receipt,
+    SecretLook, Staged, Written,
 };
 use haft_contract::effect::{Change, Effect, Exposure};
 use haft_contract::error::{Next, Operation, ToolError};
@@ -284,6 +284,10 @@ impl Files for JournalledFiles {
         self.layers.uncovered()
     }
 
+    fn has_layers(&self) -> bool {
+        self.layers.are_possible()
+    }
+
     fn page<'a>(
         &'a self,
         permit: &'a Permit,
@@ -374,33 +378,13 @@ impl Files for JournalledFiles {
         })
     }
 
-    fn write<'a>(
-        &'a self,
-        permit: &'a Permit,
-        contents: &'a [(Target, Bytes)],
-    ) -> BoxFuture<'a, Result<Vec<Written>, ToolError>> {
+    fn change<'a>(&'a self, permit: &'a Permit, ops: &'a [FileOp]) -> BoxFuture<'a, Result<Vec<Written>, ToolError>> {
         Box::pin(async move {
-            let write = write::Write::admitted(&self.root, permit, contents)?;
-            self.change(permit, write).await
-        })
-    }
-
-    fn remove<'a>(&'a self, permit: &'a Permit, target: &'a Target) -> BoxFuture<'a, Result<(), ToolError>> {
-        Box::pin(async move {
-            let write = write::Write::of_removal(&self.root, permit, target)?;
-            self.change(permit, write).await.map(drop)
-        })
-    }
-
-    fn rename<'a>(
-        &'a self,
-        permit: &'a Permit,
-        from: &'a Target,
-        to: &'a Target,
-    ) -> BoxFuture<'a, Result<(), ToolError>> {
-        Box::pin(async move {
-            let write = write::Write::of_rename(&self.root, permit, from, to)?;
-            self.change(permit, write).await.map(drop)
+            let write = write::Write::admitted(&self.root, permit, ops)?;
+            let (root, journal, errand) = (self.root.clone(), self.journal.clone(), permit.errand().clone());
+            let (receipts, stop) = (permit.receipts().clone(), permit.stop().clone());
+            let agreed = permit.effects().to_vec();
+            blocking(move || write.commit(&root, &journal, (&errand, &agreed), (&receipts, &stop))).await
         })
     }
 
@@ -408,10 +392,10 @@ impl Files for JournalledFiles {
         Box::pin(async move {
             permit.go_on()?;
             self.admit_command(permit)?;
-            let layers = self.layers.clone();
+            let (layers, errand) = (self.layers.clone(), permit.errand().clone());
             let ground = match layers.at_hand(&wanted) {
                 Some(ground) => ground,
-                None => blocking(move || layers.prepare(wanted)).await?,
+                None => blocking(move || layers.prepare(wanted, Some(&errand))).await?,
             };
             Ok(Box::new(ground) as Box<dyn Ground>)
         })
@@ -431,13 +415,6 @@ impl JournalledFiles {
             }
         }
         Ok(())
-    }
-
-    async fn change(&self, permit: &Permit, write: write::Write) -> Result<Vec<Written>, ToolError> {
-        let (root, journal, errand) = (self.root.clone(), self.journal.clone(), permit.errand().clone());
-        let (receipts, stop) = (permit.receipts().clone(), permit.stop().clone());
-        let agreed = permit.effects().to_vec();
-        blocking(move || write.commit(&root, &journal, (&errand, &agreed), (&receipts, &stop))).await
     }
 }
 

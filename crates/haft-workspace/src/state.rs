@@ -27,7 +27,7 @@ pub use config_file::{
     real_path_of, stamps_of,
 };
 pub use journal::{JournalLimits, Reach};
-pub use live::{HeldSocket, LiveSession, LiveSessions, SocketPlace};
+pub use live::{HeldSocket, LiveSession, LiveSessions, Serves, SocketPlace, is_session_name};
 pub use new_files::{create_new_files, link_below};
 pub use own_file::{read_state_file, replace_own_file};
 pub use private::ScratchFolder;
@@ -74,7 +74,8 @@ impl WorkspaceState {
 
     /// Returns whether something was changed here, or a model has worked here, or a session keeps something running.
     fn has_history(&self) -> bool {
-        self.journal().exists() || self.sessions().exist() || self.live_sessions().exist()
+        let is_watched = || self.watched().read_dir().is_ok_and(|mut entries| entries.next().is_some());
+        self.journal().exists() || self.sessions().exist() || self.live_sessions().exist() || is_watched()
     }
 
     /// Gives the journal of changes other limits than the default ones.
@@ -108,6 +109,11 @@ impl WorkspaceState {
         self.claim.folder().join("layers")
     }
 
+    /// Returns where what commands touch is kept, if they work on the real folders.
+    pub(crate) fn watched(&self) -> PathBuf {
+        self.claim.folder().join("watched")
+    }
+
     /// Returns where it is remembered that layers are refused here.
     pub(crate) fn layerless(&self) -> PathBuf {
         self.claim.folder().join("layerless")
@@ -125,7 +131,12 @@ impl WorkspaceState {
 
     /// Returns the sessions of other processes that keep something running in the workspace.
     pub fn live_sessions(&self) -> LiveSessions {
-        LiveSessions::new(self.claim.folder().join("live"), self.claim.clone())
+        LiveSessions::new(self.claim.folder().join("live"), self.claim.clone(), Serves::Jobs)
+    }
+
+    /// Returns the sessions of the workspace that run commands of other processes.
+    pub fn held_sessions(&self) -> LiveSessions {
+        LiveSessions::new(self.claim.folder().join("held"), self.claim.clone(), Serves::Commands)
     }
 
     /// Returns the last calls of the workspace.

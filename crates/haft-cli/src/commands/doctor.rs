@@ -122,7 +122,7 @@ async fn judged(host: &Host, entry: &Entry, example: &Example, mode: Mode) -> St
     let nothing_read = NothingRead;
     let limits = &host.settings.limits;
     let cx = PlanContext::new(host.runtime.doors(), &nothing_read, Origin::Person, limits);
-    let bound = entry.inward(example.arguments.clone()).and_then(|(tool, arguments)| tool.bind(arguments));
+    let bound = entry.inward(example.arguments.clone()).and_then(|(tool, arguments)| tool.bind(&arguments));
     let planned = match bound {
         Ok(mut bound) => bound.plan(&cx).await,
         Err(error) => Err(error),

@@ -165,8 +165,9 @@ impl Workshop {
 fn settings() -> Settings {
     let readable = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/opt"];
     Settings {
-        required: Level::None,
+        required: haft_sandbox::Requirement::Set(Level::None),
         network: Network::Off,
+        job_environment: Vec::new(),
         environment: vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into()), ("HOME".into(), "/nowhere".into())],
         readable: readable.iter().map(PathBuf::from).collect(),
         home: "/nowhere".into(),

@@ -41,13 +41,21 @@ impl Terminal {
         Self::start_after("", place, arguments, columns)
     }
 
+    /// Starts another program in a terminal that is 100 columns wide.
+    pub(super) fn start_program(place: &Place, program: &str, arguments: &[&str]) -> Self {
+        Self::start_command("", place, Command::new(program).args(arguments), 100)
+    }
+
     /// Starts the command in a terminal in which somebody has typed already.
     fn start_after(typed: &str, place: &Place, arguments: &[&str], columns: u16) -> Self {
+        Self::start_command(typed, place, Command::new(env!("CARGO_BIN_EXE_haft")).args(arguments), columns)
+    }
+
+    fn start_command(typed: &str, place: &Place, command: Command, columns: u16) -> Self {
         let (pty, pts) = open().expect("a terminal can be opened");
         pty.resize(Size::new(ROWS, columns)).expect("a terminal has a size");
         (&pty).write_all(typed.as_bytes()).expect("a terminal takes keys");
-        let command = Command::new(env!("CARGO_BIN_EXE_haft")).args(arguments).env_clear();
-        let command = command.env("HOME", place.path("home")).env("TMPDIR", place.root());
+        let command = command.env_clear().env("HOME", place.path("home")).env("TMPDIR", place.root());
         let command = command.envs(place.variables.iter().copied());
         let command = command.env("TERM", "xterm-256color").current_dir(place.path("ws"));
         let child = command.spawn(pts).expect("the command runs");
@@ -82,6 +90,19 @@ impl Terminal {
     pub(super) fn types(&mut self, keys: &str) -> &mut Self {
         (&*self.pty).write_all(keys.as_bytes()).expect("a terminal takes keys");
         self
+    }
+
+    /// Gives the terminal another size.
+    pub(super) fn resize(&mut self, rows: u16, columns: u16) {
+        self.pty.resize(Size::new(rows, columns)).expect("a terminal has a size");
+    }
+
+    /// Waits until the command ends, whichever way.
+    pub(super) fn ends_somehow(&mut self) {
+        while let Ok(piece) = self.output.recv_timeout(HANGS) {
+            self.take(&piece);
+        }
+        self.child.wait().expect("it ends");
     }
 
     /// Waits until the command ends, and returns its code.

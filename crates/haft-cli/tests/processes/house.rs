@@ -324,8 +324,9 @@ fn errand() -> Errand {
 fn settings(folder: &Path, required: Level) -> Settings {
     let readable = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/opt"];
     Settings {
-        required,
+        required: haft_sandbox::Requirement::Set(required),
         network: Network::Off,
+        job_environment: Vec::new(),
         environment: vec![
             ("PATH".into(), "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin".into()),
             ("HOME".into(), "/nowhere".into()),
@@ -379,7 +380,17 @@ impl OpenGround {
     pub fn at(path: &Path) -> Self {
         let folder = std::fs::File::open(path).expect("it is there").into();
         let path = path.to_owned();
-        Self { roots: vec![GroundRoot { path, folder, layer: None, read_only: Vec::new(), shown: None }] }
+        Self {
+            roots: vec![GroundRoot {
+                path,
+                folder,
+                layer: None,
+                images: None,
+                own: Vec::new(),
+                read_only: Vec::new(),
+                shown: None,
+            }],
+        }
     }
 }
 

@@ -63,8 +63,8 @@ impl AnyTool for Custom {
         &self.spec
     }
 
-    fn bind(self: Arc<Self>, args: Value) -> Result<Box<dyn Bound>, ToolError> {
-        Ok(Box::new(Called { tool: self, args }))
+    fn bind(self: Arc<Self>, args: &Value) -> Result<Box<dyn Bound>, ToolError> {
+        Ok(Box::new(Called { tool: self, args: args.clone() }))
     }
 }
 

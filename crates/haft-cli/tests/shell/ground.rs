@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use haft_testkit::require::Need;
+use haft_testkit::scratch_home::tested_around;
 use serde_json::{Value, json};
 
 use crate::place::Place;
@@ -29,6 +30,11 @@ pub(crate) fn for_everybody(work: &dyn Fn(&Ground)) {
     if Need::Users.met(ordinary.place.run_around(&ordinary.around, &["--version"], "").status.success()) {
         work(&ordinary);
     }
+}
+
+/// Returns the level that commands reach: whoever runs the tests behind a filter takes namespaces away.
+pub(crate) fn level() -> &'static str {
+    if tested_around().is_empty() { "full" } else { "partial" }
 }
 
 impl Ground {

@@ -71,6 +71,27 @@ pub(crate) fn start(session: &mut Session, command: &str, name: &str) -> Value {
 }
 
 #[test]
+fn file_watchers_poll_in_jobs_alone_and_a_command_may_say_otherwise() {
+    for_everybody(&|ground| {
+        let ground = ground.another();
+        let mut session = Session::of(&ground);
+        let shown = "echo \"poll=$CHOKIDAR_USEPOLLING.\"";
+        for (line, poll) in [
+            (shown.to_owned(), "poll=1."),
+            (format!("export CHOKIDAR_USEPOLLING=0; {shown}"), "poll=0."),
+            ("CHOKIDAR_USEPOLLING= sh -c 'echo \"poll=$CHOKIDAR_USEPOLLING.\"'".to_owned(), "poll=."),
+        ] {
+            let started = start(&mut session, &line, "watcher");
+            let ended = session.call("jobs", &json!({ "action": "wait", "job": "watcher", "timeout": 20 }));
+            // Its first lines are in the result of the call that starts it, if they come soon enough.
+            assert!([&started, &ended].map(text).concat().contains(poll), "{line}: {started:#} {ended:#}");
+        }
+        let waited_for = session.call("bash", &json!({ "command": shown }));
+        assert_eq!(text(&waited_for), "poll=.\n", "{waited_for:#}");
+    });
+}
+
+#[test]
 fn a_server_is_reached_by_later_calls_and_its_end_is_told() {
     if !has_python() {
         return;
@@ -82,7 +103,7 @@ fn a_server_is_reached_by_later_calls_and_its_end_is_told() {
         let started = start(&mut session, &format!("exec python3 server.py {marker}"), "server");
         assert!(text(&started).contains("job 1 \"server\" runs in the background"), "{started:#}");
         let ready = session.call("jobs", &json!({ "action": "wait", "port": 8123, "timeout": 20 }));
-        assert!(text(&ready).contains("[a program listens on port 8123]"), "{ready:#}");
+        assert!(text(&ready).contains("[a program listens on port 8123 at "), "{ready:#}");
         let ready = session.call("jobs", &json!({ "action": "wait", "job": "server", "line": "ready", "timeout": 20 }));
         assert!(text(&ready).contains(&format!("ready {marker}")) || text(&ready).contains("contains"), "{ready:#}");
         for _ in 2..20 {

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::Stdio;
 
+use haft_testkit::require::Need;
 use serde_json::{Value, json};
 
 use crate::ground::{Ground, for_everybody};
@@ -79,6 +80,9 @@ fn a_secret_in_a_name_is_hidden_in_what_haft_says_of_it() {
 
 #[test]
 fn a_secret_in_a_name_is_hidden_in_conflicts() {
+    if !Need::Full.met(crate::ground::level() == "full") {
+        return;
+    }
     for_everybody(&|ground| {
         lay_out(ground, "sleep 1; echo $1 > \"n-$V\"");
         let mut haft = ground.calling().stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("haft is there");

@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::sync::Arc;
 
 use haft_contract::call::CallId;
-use haft_contract::door::{Errand, Permit, PermitIssuer, SessionName};
+use haft_contract::door::{Errand, FileOp, Permit, PermitIssuer, SessionName};
 use haft_contract::effect::{Change, Effect};
 use haft_contract::path::{Extent, Place as At, Target};
 use haft_testkit::require::Need;
@@ -83,7 +83,7 @@ fn remove(place: &Place, name: &str) {
     };
     let effects: Arc<[Effect]> = [Effect::Change(target.clone(), Change::Remove)].into();
     let permit = Permit::issue(&PermitIssuer::of_the_runtime(), errand, effects, Default::default());
-    let removing = async { workspace.doors(&state).files.remove(&permit, &target).await };
+    let removing = async { workspace.doors(&state).files.change(&permit, &[FileOp::Remove(target)]).await };
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("threads are to be had");
     runtime.block_on(removing).expect("it is removed");
 }

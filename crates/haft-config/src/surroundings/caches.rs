@@ -4,7 +4,8 @@
 //!
 //! Not here: mounting and keeping (`haft-sandbox`).
 
-use std::path::PathBuf;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
@@ -72,7 +73,8 @@ impl Row {
 
 /// Adds the folders of caches that lie in none of these.
 pub(super) fn with_caches(mut folders: Vec<PathBuf>, caches: &[ToolCache]) -> Vec<PathBuf> {
-    let is_apart = |cache: &&ToolCache| !folders.iter().any(|folder| cache.folder.starts_with(folder));
+    let known: HashSet<&Path> = folders.iter().map(PathBuf::as_path).collect();
+    let is_apart = |cache: &&ToolCache| !cache.folder.ancestors().any(|above| known.contains(above));
     let apart: Vec<PathBuf> = caches.iter().filter(is_apart).map(|cache| cache.folder.clone()).collect();
     folders.extend(apart);
     folders
@@ -81,7 +83,7 @@ pub(super) fn with_caches(mut folders: Vec<PathBuf>, caches: &[ToolCache]) -> Ve
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
-    use std::path::{Component, Path};
+    use std::path::Component;
 
     use super::super::{Lists, SandboxSection, Surroundings};
     use super::*;

@@ -40,7 +40,7 @@ impl RunContext<'_> {
         let mut wanted = match (self.command_run().first_wanted(), &command.keeps) {
             // Whoever says that it changes something may write much.
             (Wanted::Layered, keeps) if !keeps.names_changes() => Wanted::Quick,
-            (wanted, _) => wanted,
+            (wanted, _) => unwatched(wanted),
         };
         loop {
             let ground = self.command_run().ground(wanted.clone(), command).await?;
@@ -51,7 +51,7 @@ impl RunContext<'_> {
             };
             match entered {
                 Ok(worker) => return Ok(Serving { worker, ground, level, began: Instant::now() }),
-                Err(NotRun::NoLayer(reason)) => wanted = wanted.without_layer(reason)?,
+                Err(NotRun::NoLayer(reason)) => wanted = unwatched(wanted.without_layer(reason)?),
                 // It may have ended while nobody looked; a new one is asked the same.
                 Err(NotRun::Failed(_)) if was_idle && self.permit.go_on().is_ok() => {}
                 Err(NotRun::Failed(error)) => return Err(error),
@@ -84,5 +84,13 @@ impl RunContext<'_> {
             Broken::ToBeEnded(how) => Ended { how, ..worker.end(how).await },
         };
         self.command_run().settled(ended, ground).await
+    }
+}
+
+/// A worker serves one call after the other, and is watched from its start or never.
+fn unwatched(wanted: Wanted) -> Wanted {
+    match wanted {
+        Wanted::Watched(reason) => Wanted::Open(reason),
+        wanted => wanted,
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
+use super::CallerStreams;
 use crate::path::Target;
 
 /// What to run.
@@ -36,6 +37,8 @@ pub struct Command {
     pub home: Home,
     /// Whether it goes on while others change the workspace, so that it is shown what they change.
     pub stays: bool,
+    /// Its standard streams, where its caller brings them along.
+    pub streams: Option<CallerStreams>,
 }
 
 /// Which home and temporary folders a command has.
@@ -65,6 +68,7 @@ impl Command {
             code: None,
             home: Home::default(),
             stays: false,
+            streams: None,
         }
     }
 }

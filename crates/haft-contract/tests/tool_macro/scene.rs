@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use haft_contract::BoxFuture;
 use haft_contract::call::{CallId, Origin};
 use haft_contract::context::{PlanContext, RunContext, Seen, Unheard};
 use haft_contract::door::{
-    Doors, Errand, FileCopy, FileFacts, FileKind, Files, Look, Page, PageLine, PageRequest, Permit, PermitIssuer,
-    ReadVersion, SessionName, Spill, Spilling, Store, Written,
+    Doors, Errand, FileCopy, FileFacts, FileKind, FileOp, Files, Look, Page, PageLine, PageRequest, Permit,
+    PermitIssuer, ReadVersion, SessionName, Spill, Spilling, Store, Written,
 };
 use haft_contract::effect::{Change, Effect};
 use haft_contract::encoding::TextForm;
@@ -41,7 +40,7 @@ async fn follow(tool: impl Tool, args: Value, lines: &mut Vec<String>) -> Result
     let (look, files, store) = (Arc::new(OneFile), Arc::new(OneFile), Arc::new(OneFile));
     let doors = Doors { look, files, processes, net: Arc::new(NoNet), store, history: Arc::new(NoHistory) };
     let limits = Limits::default();
-    let mut bound = Arc::new(Typed::new(tool)).bind(args)?;
+    let mut bound = Arc::new(Typed::new(tool)).bind(&args)?;
     let plan = bound.plan(&PlanContext::new(&doors, &OneFile, Origin::Model, &limits)).await?;
     lines.extend(plan.effects.iter().map(|effect| format!("would {effect}")));
     let session = SessionName::new("scene");
@@ -142,27 +141,17 @@ impl Files for OneFile {
         Box::pin(unused())
     }
 
-    fn write<'a>(
-        &'a self,
-        permit: &'a Permit,
-        contents: &'a [(Target, Bytes)],
-    ) -> BoxFuture<'a, Result<Vec<Written>, ToolError>> {
+    fn change<'a>(&'a self, permit: &'a Permit, ops: &'a [FileOp]) -> BoxFuture<'a, Result<Vec<Written>, ToolError>> {
         Box::pin(async move {
-            let write = |(target, _): &(Target, Bytes)| {
+            let mut written = Vec::new();
+            for op in ops {
+                let FileOp::Put(target, _) = op else { return unused().await };
                 let change = if is_notes(target) { Change::Replace } else { Change::Create };
                 permit.admit(&Effect::Change(target.clone(), change))?;
-                Ok(Written { change, notes: Vec::new() })
-            };
-            contents.iter().map(write).collect()
+                written.push(Written { change, notes: Vec::new() });
+            }
+            Ok(written)
         })
-    }
-
-    fn remove<'a>(&'a self, _: &'a Permit, _: &'a Target) -> BoxFuture<'a, Result<(), ToolError>> {
-        Box::pin(unused())
-    }
-
-    fn rename<'a>(&'a self, _: &'a Permit, _: &'a Target, _: &'a Target) -> BoxFuture<'a, Result<(), ToolError>> {
-        Box::pin(unused())
     }
 
     fn ground<'a>(&'a self, _: &'a Permit, _: Wanted) -> BoxFuture<'a, Result<Box<dyn Ground>, ToolError>> {

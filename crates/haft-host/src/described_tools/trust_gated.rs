@@ -28,7 +28,7 @@ impl AnyTool for TrustGated {
         self.tool.spec()
     }
 
-    fn bind(self: Arc<Self>, args: Value) -> Result<Box<dyn Bound>, ToolError> {
+    fn bind(self: Arc<Self>, args: &Value) -> Result<Box<dyn Bound>, ToolError> {
         let call = Arc::clone(&self.tool).bind(args)?;
         Ok(Box::new(WatchedCall { call, trust_gated: self }))
     }

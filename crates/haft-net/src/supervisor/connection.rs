@@ -43,9 +43,25 @@ pub(super) async fn serve(session: Arc<Session>, client: TcpStream) {
             return;
         }
     };
+    begin(session, client, Beginning { host, port, is_address, first_bytes: Vec::new() }).await;
+}
+
+/// What is known of a connection before its first bytes are judged.
+pub(super) struct Beginning {
+    pub(super) host: String,
+    pub(super) port: u16,
+    /// Whether the host is an address, which was granted.
+    pub(super) is_address: bool,
+    /// What the client has sent already.
+    pub(super) first_bytes: Vec<u8>,
+}
+
+/// Serves a connection whose host is known, until it ends.
+pub(super) async fn begin(session: Arc<Session>, client: TcpStream, beginning: Beginning) {
+    let Beginning { host, port, is_address, first_bytes } = beginning;
     let account = session.ledger.open(&host, port);
     let mut revoked = account.revoked();
-    let mut connection = Connection { client, host, port, is_address, account, first_bytes: Vec::new() };
+    let mut connection = Connection { client, host, port, is_address, account, first_bytes };
     let ended = tokio::select! {
         biased;
         _ = revoked.changed() => Err(End::Revoked),

@@ -10,5 +10,6 @@ mod namespace;
 mod network;
 #[expect(clippy::disallowed_types, clippy::disallowed_methods, reason = "unmodified programs are run inside")]
 mod programs;
+mod proxy;
 mod relaying;
 mod scene;

@@ -3,8 +3,9 @@
 //! Only where the call does not fit as it is. A shape is left alone when what it means is given too and says otherwise.
 
 use haft_contract::closest::folded;
+use haft_contract::grouped::Grouped;
 use haft_contract::path::one_line;
-use haft_contract::shape::{Given, Meaning, MeantArguments, SeveralCalls, Shape, Shapes};
+use haft_contract::shape::{Given, Meaning, MeantArguments, Shape, Shapes};
 use haft_contract::spec::Spec;
 use serde_json::{Map, Value};
 
@@ -34,7 +35,7 @@ pub fn read_shapes(value: Value, shapes: Shapes) -> Reading {
             }),
             Meaning::Anyway(values) => asks_for_nothing(&given, values).then(Vec::new),
             Meaning::Glob(_) | Meaning::Lines(_) | Meaning::Raw(_) => None,
-            Meaning::Several(_) | Meaning::Instead(_) | Meaning::Without(_) => None,
+            Meaning::Instead(_) | Meaning::Without(_) => None,
         };
         let meant = meant
             .filter(|meant| !meant.iter().all(|(name, value)| *name == key && *value == given) || meant.is_empty());
@@ -98,7 +99,7 @@ fn in_short(written: &Value, set: &Map<String, Value>) -> Option<String> {
     }
     let path = set.get("path").and_then(Value::as_str).map(one_line);
     Some(match (set.get("files").and_then(Value::as_array), path) {
-        (Some(files), _) => format!("the patch read as edits of {} files", files.len()),
+        (Some(files), _) => format!("the patch read as changes of {}", Grouped(files.len() as u64).of("file")),
         (None, Some(path)) if set.contains_key("content") => format!("the patch read as the new file {path}"),
         (None, Some(path)) => format!("the patch read as edits of {path}"),
         (None, None) => return None,
@@ -128,15 +129,6 @@ fn difference(path: &str, written: &Value, meant: &Value) -> String {
         }
         _ => format!("{path}: {} → {}", shown(written), shown(meant)),
     }
-}
-
-/// Returns the calls that arguments stand for, where one call cannot do it.
-pub(crate) fn several_calls(value: &Value, shapes: Shapes) -> Option<SeveralCalls> {
-    let entries = Given(value.as_object()?);
-    shapes.0.iter().find_map(|shape| match shape.meaning {
-        Meaning::Several(read) => read(entries.get(shape.written)?),
-        _ => None,
-    })
 }
 
 /// What to do about an argument that a tool does not have.

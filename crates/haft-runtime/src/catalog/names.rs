@@ -19,6 +19,10 @@ const BEFORE: [&str; 5] = ["functions.", "default_api.", "tools.", "tool.", "haf
 const CHAT_TOKEN: &str = "<|";
 /// Longest name that is compared.
 const LONGEST: usize = 128;
+/// What stands behind the name of a tool whose agents count in milliseconds.
+const MILLISECONDS: &str = " ms";
+/// The least number that is read as milliseconds.
+const LEAST_MILLISECONDS: f64 = 1_000.0;
 
 /// A tool that was called by another name.
 pub struct Meant {
@@ -39,7 +43,8 @@ pub(super) fn meant(entries: &IndexMap<String, Arc<Entry>>, name: &str, argument
     let is_spelled = |other: &str| !letters.is_empty() && folded(other) == letters;
     let shown = only(entries.values().filter(|entry| entry.is_shown && is_spelled(&entry.shown.name)));
     if let Some(entry) = shown {
-        return Some(Meant { entry, arguments: None });
+        let arguments = in_milliseconds(&entry, bare, arguments);
+        return Some(Meant { entry, arguments });
     }
     let native = || entries.values().filter(|entry| entry.is_shown && entry.way_in().is_none());
     let conditions = |entry: &Arc<Entry>| -> Vec<Condition> {
@@ -55,19 +60,42 @@ pub(super) fn meant(entries: &IndexMap<String, Arc<Entry>>, name: &str, argument
             match holds(&entry) {
                 Some(Condition::Is(key, _)) => drop(fields.shift_remove(key)),
                 Some(Condition::Sets(key, value)) => drop(fields.entry(key).or_insert_with(|| value.into())),
-                Some(Condition::Begins(..)) | None => {}
+                None => {}
             }
             return Some(Meant { entry, arguments: Some(fields) });
         }
     }
-    let named = native().filter(|entry| entry.shown.other_names.iter().any(|other| is_spelled(other)));
-    Some(Meant { entry: only(named)?, arguments: None })
+    let is_named = |other: &&str| is_spelled(other.strip_suffix(MILLISECONDS).unwrap_or(other));
+    let entry = only(native().filter(|entry| entry.shown.other_names.iter().any(is_named)))?;
+    let arguments = in_milliseconds(&entry, bare, arguments);
+    Some(Meant { entry, arguments })
+}
+
+/// Says the times of a call in milliseconds, where agents with a tool of this name count in them. A time that would be less
+/// than a second is not meant so.
+fn in_milliseconds(entry: &Entry, name: &str, arguments: &RawArguments) -> Option<Map<String, Value>> {
+    let is_other = |other: &str| folded(other) == folded(name) && folded(other) != folded(&entry.shown.name);
+    let counts = entry.shown.other_names.iter().filter_map(|other| other.strip_suffix(MILLISECONDS));
+    if !counts.into_iter().any(|other| other == name || is_other(other)) {
+        return None;
+    }
+    let mut fields = fields(arguments)?;
+    let mut is_said = false;
+    for (seconds, _) in &entry.shown.times {
+        let Some(given) = fields.get_mut(seconds) else { continue };
+        let number = given.as_f64().or_else(|| given.as_str()?.trim().parse().ok());
+        if number.is_some_and(|number| number >= LEAST_MILLISECONDS) {
+            *given = format!("{} ms", given.as_str().map_or_else(|| given.to_string(), |text| text.trim().to_owned()))
+                .into();
+            is_said = true;
+        }
+    }
+    is_said.then_some(fields)
 }
 
 /// What the arguments of a call say when a name means a tool.
 enum Condition {
     Is(&'static str, &'static str),
-    Begins(&'static str, &'static str),
     /// Nothing: the name says this argument.
     Sets(&'static str, &'static str),
 }
@@ -75,10 +103,9 @@ enum Condition {
 impl Condition {
     fn read(written: &'static str) -> Option<Self> {
         let (key, value) = written.split_once('=')?;
-        Some(match (key.strip_suffix('^'), key.strip_suffix(':')) {
-            (Some(key), _) => Condition::Begins(key, value),
-            (None, Some(key)) => Condition::Sets(key, value),
-            (None, None) => Condition::Is(key, value),
+        Some(match key.strip_suffix(':') {
+            Some(key) => Condition::Sets(key, value),
+            None => Condition::Is(key, value),
         })
     }
 
@@ -86,7 +113,6 @@ impl Condition {
         let text = |key: &str| fields.get(key).and_then(Value::as_str);
         match self {
             Condition::Is(key, value) => text(key) == Some(value),
-            Condition::Begins(key, begin) => text(key).is_some_and(|text| text.trim_start().starts_with(begin)),
             Condition::Sets(..) => true,
         }
     }

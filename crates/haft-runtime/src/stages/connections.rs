@@ -42,8 +42,7 @@ type Said = BTreeMap<String, Result<(), String>>;
 
 impl Caller<'_> {
     /// Decides until the call is over.
-    pub(crate) async fn decide_all(&self, asked: Option<Receiver<ConnectionQuestion>>) -> Infallible {
-        let Some(mut asked) = asked else { return std::future::pending().await };
+    pub(crate) async fn decide_all(&self, mut asked: Receiver<ConnectionQuestion>) -> Infallible {
         let mut said = Said::new();
         while let Some(first) = asked.recv().await {
             let mut open = Vec::new();

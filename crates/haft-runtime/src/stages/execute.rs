@@ -1,5 +1,6 @@
 //! Does it, once: with a permit for what was planned, within its time, until it is told to stop.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,6 +15,7 @@ use haft_contract::output::ToolOutput;
 use haft_contract::path::Target;
 use haft_contract::plan::Cache;
 use haft_contract::result::Did;
+use haft_contract::session_state::AgentState;
 use haft_contract::stamp::Basis;
 use haft_policy::policy::{Mode, Policy};
 
@@ -25,6 +27,7 @@ use crate::hooks::HookedCall;
 use crate::kept::{self, KeptKey};
 use crate::secrets;
 use crate::session::Keeping;
+use crate::storage::TurnOnly;
 use crate::turn::{Now, Place};
 
 /// How long a tool may take to stop after it was told to.
@@ -60,19 +63,22 @@ pub(crate) async fn execute(cx: &CallContext<'_>, policy: &Policy, authorized: A
     let permit = cx.issue_permit(&authorized, stop.clone(), desk);
     let key = kept_under(cx, authorized.planned());
     let Planned { entry, called, bound, plan, .. } = authorized.into_planned();
-    let asked_of = called.clone();
-    let caller = Caller { cx, policy, entry: &entry, called: &asked_of, effects: &plan.effects };
-    let agent_state = cx.session.agent_state();
+    let caller = Caller { cx, policy, entry: &entry, called: &called, effects: &plan.effects };
+    let (told_state, turn_only) = (cx.session.agent_state(), TurnOnly(cx.session.turn_number()));
+    let agent_state: &dyn AgentState = told_state.as_deref().unwrap_or(&turn_only);
     let run_context =
         RunContext::new(&permit, &cx.session.ground.doors, cx, (&cx.session.name, &cx.session.ground.limits))
             .settling(cx.session.mode().settling())
-            .sharing(&cx.session.storage, &*agent_state)
-            .keeping_jobs(&*cx.session.jobs)
-            .committing(&order);
-    let running = bound.run(&run_context);
-    tokio::pin!(running);
-    let deciding = caller.decide_all(asked);
-    tokio::pin!(deciding);
+            .sharing(&cx.session.storage, agent_state)
+            .keeping_jobs(&**cx.session.jobs)
+            .committing(&order)
+            .with_streams(cx.streams.as_ref());
+    let mut running = bound.run(&run_context);
+    // Boxed: it is large, and most calls run no command.
+    let mut deciding: BoxFuture<'_, Infallible> = match asked {
+        Some(asked) => Box::pin(caller.decide_all(asked)),
+        None => Box::pin(std::future::pending()),
+    };
 
     let outcome = tokio::select! {
         biased;
@@ -84,21 +90,14 @@ pub(crate) async fn execute(cx: &CallContext<'_>, policy: &Policy, authorized: A
         never = &mut deciding => match never {},
         why = wait_for_stop(cx) => {
             stop.cancel();
-            match tokio::time::timeout(GRACE, &mut running).await {
-                // What was finished in spite of the signal is kept.
-                Ok(Ok(output)) => Ok(output),
-                Ok(Err(mut error)) => Err(stopped(cx, why, error.so_far.take())),
-                Err(_elapsed) => {
-                    cx.note(|notes| notes.abandoned = true);
-                    Err(stopped(cx, why, None))
-                }
-            }
+            Box::pin(last_words(cx, running, why)).await
         }
     };
+    drop(deciding);
     cx.place.is_now(Now::Underway);
     let output = outcome?;
     if let Some(key) = key {
-        keep(cx, key, &output).await;
+        Box::pin(keep(cx, key, &output)).await;
     }
     Ok(Ran { output, called })
 }
@@ -135,7 +134,29 @@ async fn keep(cx: &CallContext<'_>, key: KeptKey, output: &ToolOutput) {
     cx.session.memory.keep(key, output.clone());
 }
 
+/// Waits a little for a tool that was told to stop.
+async fn last_words(
+    cx: &CallContext<'_>,
+    running: BoxFuture<'_, Result<ToolOutput, ToolError>>,
+    why: Stop,
+) -> Result<ToolOutput, ToolError> {
+    match tokio::time::timeout(GRACE, running).await {
+        // What was finished in spite of the signal is kept.
+        Ok(Ok(output)) => Ok(output),
+        Ok(Err(mut error)) => Err(stopped(cx, why, error.so_far.take())),
+        Err(_elapsed) => {
+            cx.note(|notes| notes.abandoned = true);
+            Err(stopped(cx, why, None))
+        }
+    }
+}
+
 async fn wait_for_stop(cx: &CallContext<'_>) -> Stop {
+    if cx.streams.is_some() {
+        // Its caller says how long it may take, and waits at the other end of its streams.
+        cx.place.stop.cancelled().await;
+        return Stop::Told;
+    }
     match tokio::time::timeout(cx.limits().call_time, cx.place.stop.cancelled()).await {
         Ok(()) => Stop::Told,
         Err(_elapsed) => Stop::TimeIsUp,

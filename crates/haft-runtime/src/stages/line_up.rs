@@ -47,11 +47,12 @@ pub(crate) async fn line_up(cx: &CallContext<'_>, prepared: Prepared) -> Result<
         let waited = match &outcome {
             Ok(plan) => {
                 let commands = Commands::of(&plan.effects, &cx.session.ground);
-                cx.place.tell((plan.effects.clone(), commands), key.clone());
+                cx.place.tell((plan.effects.clone(), commands), key);
                 let twin = (cx.session.readers() == Readers::One).then_some(&key);
-                cx.waiting(wait_for_conflicts(&ahead, (&plan.effects, commands), twin)).await
+                let others = || Box::pin(cx.waiting(wait_for_conflicts(&ahead, (&plan.effects, commands), twin)));
+                !ahead.is_empty() && others().await
             }
-            Err(error) => cx.waiting(wait_for_cause(&ahead, error.kind)).await,
+            Err(error) => !ahead.is_empty() && Box::pin(cx.waiting(wait_for_cause(&ahead, error.kind))).await,
         };
         if !waited {
             break (outcome?, context.into_read());

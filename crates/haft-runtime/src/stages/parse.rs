@@ -22,14 +22,14 @@ pub(crate) struct Parsed {
 }
 
 /// Reads the arguments and turns them back from a provider's schema.
-pub(crate) async fn parse(cx: &CallContext<'_>, resolved: Resolved) -> Result<Parsed, ToolError> {
-    let Resolved { entry, call, repair } = resolved;
+pub(crate) fn parse(cx: &CallContext<'_>, resolved: Resolved) -> Result<Parsed, ToolError> {
+    let Resolved { entry, arguments, lift, repair } = resolved;
     cx.note(|notes| {
         notes.repairs.extend(repair);
-        notes.tool = entry.shown.name.clone();
+        notes.tool.clone_from(&entry.shown.name);
         notes.entry = Some(entry.clone());
     });
-    let read = match call.arguments {
+    let read = match arguments {
         RawArguments::Object(fields) => Value::Object(fields),
         RawArguments::Words(words) => arguments::read_words(&words, &entry.shown.input_schema)
             .map_err(|faults| describe(cx.dialect(), &entry, &faults))?,
@@ -47,7 +47,7 @@ pub(crate) async fn parse(cx: &CallContext<'_>, resolved: Resolved) -> Result<Pa
             }
         },
     };
-    let arguments = match call.lift {
+    let arguments = match lift {
         Some(lift) => lift.apply(read),
         None => read,
     };

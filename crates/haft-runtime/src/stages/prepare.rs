@@ -7,7 +7,6 @@ use std::sync::Arc;
 use haft_contract::dialect::Dialect;
 use haft_contract::error::{Next, ToolError};
 use haft_contract::kinds::ErrorKind;
-use haft_contract::shape::SeveralCalls;
 use haft_contract::tool::Bound;
 use serde_json::Value;
 
@@ -28,7 +27,7 @@ pub(crate) struct Prepared {
 }
 
 /// Renames keys, coerces, validates, goes inward, binds.
-pub(crate) async fn prepare(cx: &CallContext<'_>, parsed: Parsed) -> Result<Prepared, ToolError> {
+pub(crate) fn prepare(cx: &CallContext<'_>, parsed: Parsed) -> Result<Prepared, ToolError> {
     let Parsed { entry, arguments } = parsed;
     let fitted = fitted(cx, &entry, entry.with_shown_names(arguments))?;
     let (entry, fitted) = match entry.way_in() {
@@ -74,11 +73,6 @@ fn fit(cx: &CallContext<'_>, entry: &Entry, checker: &Checker, arguments: Value)
         Ok(()) => Ok(reading.value),
         Err(faults) => {
             cx.note(|notes| notes.key = Some(original));
-            if let Some(SeveralCalls { what, next }) = arguments::several_calls(&reading.value, entry.shown.shapes) {
-                // What was read differently is no part of why it failed.
-                cx.note(|notes| notes.repairs.clear());
-                return Err(ToolError::new(ErrorKind::BadArguments, what, Next::FixArguments(next)));
-            }
             // An excerpt may cut a secret in two, so it is taken from a value that has none.
             let mut redacted = reading.value;
             cx.session.ground.redactor.redact_value(&mut redacted);
@@ -93,7 +87,7 @@ pub(crate) fn prepare_again(cx: &CallContext<'_>, prepared: Prepared, rewritten:
     let entry = prepared.entry;
     let native = Checker::new(&entry.tool.spec().input_schema);
     // What is fixed may be required, so it is there when the native schema looks.
-    checker(&entry, &native)?.check(&entry.with_fixed(rewritten.clone())).map_err(|faults| {
+    checker(&entry, &native)?.check(&entry.with_fixed(&rewritten)).map_err(|faults| {
         let mut error = describe(cx.dialect(), &entry, &faults);
         error.what = format!("A hook rewrote the arguments so that they do not fit. {}", error.what);
         error.next = Next::AskUser("tell the user that the hook has a defect".into());
@@ -113,13 +107,13 @@ fn holds_whole_float(value: &Value) -> bool {
 }
 
 fn bind(cx: &CallContext<'_>, entry: Arc<Entry>, native: Value) -> Result<Prepared, ToolError> {
-    let whole = entry.with_fixed(native.clone());
+    let whole = entry.with_fixed(&native);
     let key = cx.session.memory.key(entry.tool.spec(), &whole);
     cx.note(|notes| {
-        notes.key = Some(key.clone());
+        notes.key = Some(key);
         notes.led_to = Some(entry.clone());
     });
-    let bound = entry.tool.clone().bind(whole)?;
+    let bound = entry.tool.clone().bind(&whole)?;
     let called = HookedCall { call: cx.id.clone(), tool: entry.native_name().to_owned(), arguments: native };
     Ok(Prepared { entry, called, bound, key })
 }

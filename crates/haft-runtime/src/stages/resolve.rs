@@ -5,6 +5,7 @@ use std::sync::Arc;
 use haft_contract::call::{RawArguments, ToolCall};
 use haft_contract::error::{Next, ToolError};
 use haft_contract::kinds::ErrorKind;
+use haft_contract::lift::Lift;
 use haft_policy::decision::Decision;
 use haft_policy::policy::Policy;
 
@@ -19,17 +20,20 @@ const MOST_NAMES: usize = 40;
 /// A call whose tool was found.
 pub(crate) struct Resolved {
     pub(crate) entry: Arc<Entry>,
-    pub(crate) call: ToolCall,
+    pub(crate) arguments: RawArguments,
+    /// Turns arguments of a provider's lowered schema back.
+    pub(crate) lift: Option<Arc<Lift>>,
     /// The line that tells of a name that was read as another.
     pub(crate) repair: Option<String>,
 }
 
-/// Finds the tool by the name it is shown under.
+/// Finds the tool by the name it is shown under, and takes the arguments of the call.
 ///
 /// A rule that denies a name is told even when there is no such tool: the rule is the better answer.
-pub(crate) async fn resolve(catalog: &Catalog, policy: &Policy, mut call: ToolCall) -> Result<Resolved, ToolError> {
+pub(crate) fn resolve(catalog: &Catalog, policy: &Policy, call: &mut ToolCall) -> Result<Resolved, ToolError> {
+    let lift = call.lift.take();
     if let Some(entry) = catalog.find(&call.name) {
-        return Ok(Resolved { entry, call, repair: None });
+        return Ok(Resolved { entry, arguments: taken(call), lift, repair: None });
     }
     if let Some(ruling) = policy.judge_tool(&call.name).filter(|ruling| ruling.decision == Decision::Deny) {
         return Err(super::authorize::denied(&ruling));
@@ -38,10 +42,12 @@ pub(crate) async fn resolve(catalog: &Catalog, policy: &Policy, mut call: ToolCa
         catalog.meant(&call.name, &call.arguments).ok_or_else(|| unknown(catalog, &call.name))?;
     let written: String = call.name.chars().take(MOST_LETTERS).collect();
     let repair = Some(format!("$: the tool \"{written}\" read as \"{}\"", entry.shown.name));
-    if let Some(arguments) = arguments {
-        call.arguments = RawArguments::Object(arguments);
-    }
-    Ok(Resolved { entry, call, repair })
+    let arguments = arguments.map_or_else(|| taken(call), RawArguments::Object);
+    Ok(Resolved { entry, arguments, lift, repair })
+}
+
+fn taken(call: &mut ToolCall) -> RawArguments {
+    std::mem::replace(&mut call.arguments, RawArguments::Text(String::new()))
 }
 
 fn unknown(catalog: &Catalog, name: &str) -> ToolError {

@@ -141,7 +141,7 @@ fn memories(cx: &CallContext<'_>, error: &ToolError) -> Vec<String> {
     if error.kind.is_refusal() || error.kind == ErrorKind::Cancelled {
         return memories;
     }
-    let Some(key) = cx.note(|notes| notes.key.clone()) else { return memories };
+    let Some(key) = cx.note(|notes| notes.key) else { return memories };
     if let Some(earlier) = cx.session.memory.earlier(&key)
         && matches!(earlier.went, Went::Failed(failure) if failure == Failure::of(error))
     {
@@ -155,28 +155,45 @@ fn memories(cx: &CallContext<'_>, error: &ToolError) -> Vec<String> {
 }
 
 async fn fill_content(cx: &CallContext<'_>, output: &ToolOutput, spoken: Option<&Spoken<'_>>, result: &mut ToolResult) {
-    let mut text = String::new();
-    for piece in output.for_model.iter().filter_map(Content::text) {
-        if !text.is_empty() {
-            text.push('\n');
-        }
-        text.push_str(piece);
-    }
-    let text = hide(cx, &text);
+    let text = hidden_text(cx, &output.for_model);
     result.warnings.extend(cx.hidden());
     let text = match spoken {
         Some(spoken) => spoken.output(text, result),
         None => text,
     };
-    let text = bounded(cx, text, result).await;
+    // Bytes are never fewer than characters, so most texts need no counting.
+    let room = cx.limits().result_whole;
+    let text = if text.len() <= room || text.chars().count() <= room {
+        text
+    } else {
+        Box::pin(bounded(cx, text, result)).await
+    };
     let notes = notes_for_model(cx, result, spoken).join("\n");
     let gap = if text.is_empty() || notes.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-    let content = format!("{text}{gap}{notes}");
-    if let Some(object) = spoken.and_then(|spoken| spoken.object(&content, &text, result)) {
+    let mut content = text;
+    let end_of_text = content.len();
+    content.extend([gap, &notes]);
+    if let Some(object) = spoken.and_then(|spoken| spoken.object(&content, &content[..end_of_text], result)) {
         result.data = Some(object);
     }
     result.content = vec![Content::Text(content)];
     result.content.extend(output.for_model.iter().filter(|piece| matches!(piece, Content::Image(_))).cloned());
+}
+
+/// Joins the texts of an output and hides the secrets in them.
+fn hidden_text(cx: &CallContext<'_>, pieces: &[Content]) -> String {
+    if let [Content::Text(text)] = pieces {
+        return hide(cx, text);
+    }
+    let mut whole = String::new();
+    for piece in pieces.iter().filter_map(Content::text) {
+        if !whole.is_empty() {
+            whole.push('\n');
+        }
+        whole.push_str(piece);
+    }
+    cx.redactor.redact_in_place(&mut whole);
+    whole
 }
 
 /// What the model reads behind the output: the error, what was mended, what else it should know.
@@ -197,7 +214,10 @@ fn notes_for_model(cx: &CallContext<'_>, result: &ToolResult, spoken: Option<&Sp
         let is_first_time = |kind| cx.session.memory.is_first_time(&result.tool, kind);
         !told_once::is_idle(repair) && told_once::kind(repair).is_none_or(is_first_time)
     };
-    notes.extend(result.repairs.iter().filter(is_news).map(|repair| format!("[repaired {repair}]")));
+    let news: Vec<&str> = result.repairs.iter().filter(is_news).map(String::as_str).collect();
+    if !news.is_empty() {
+        notes.push(format!("[repaired {}]", news.join("; ")));
+    }
     notes.extend(result.warnings.iter().map(|warning| note_line(warning)));
     notes
 }
@@ -227,11 +247,6 @@ fn what_happened(cx: &CallContext<'_>, result: &ToolResult) -> Option<String> {
 /// Keeps head and tail of what is too long, and the whole of it where it can be read.
 async fn bounded(cx: &CallContext<'_>, text: String, result: &mut ToolResult) -> String {
     let limits = cx.limits();
-    let room = limits.result_whole;
-    // Bytes are never fewer than characters, so most texts need no counting.
-    if text.len() <= room || text.chars().count() <= room {
-        return text;
-    }
     let head_end = text.char_indices().nth(limits.result_head).map_or(text.len(), |(at, _)| at);
     let tail_start = text.char_indices().rev().nth(limits.result_tail.saturating_sub(1)).map_or(0, |(at, _)| at);
     let tail_start = if limits.result_tail == 0 { text.len() } else { tail_start };

@@ -101,7 +101,7 @@ async fn a_description_that_breaks_a_rule_is_not_registered() {
         fn spec(&self) -> &Spec {
             &self.0
         }
-        fn bind(self: Arc<Self>, _args: Value) -> Result<Box<dyn Bound>, haft_contract::error::ToolError> {
+        fn bind(self: Arc<Self>, _args: &Value) -> Result<Box<dyn Bound>, haft_contract::error::ToolError> {
             unreachable!("it is never registered")
         }
     }
@@ -143,7 +143,7 @@ async fn a_preset_may_be_one_that_the_schema_describes_elsewhere() {
         fn spec(&self) -> &Spec {
             &self.0
         }
-        fn bind(self: Arc<Self>, _args: Value) -> Result<Box<dyn Bound>, haft_contract::error::ToolError> {
+        fn bind(self: Arc<Self>, _args: &Value) -> Result<Box<dyn Bound>, haft_contract::error::ToolError> {
             unreachable!("it is never called")
         }
     }

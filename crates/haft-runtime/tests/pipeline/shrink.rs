@@ -142,7 +142,7 @@ async fn data_that_is_too_large_is_left_out_and_said_so() {
         }
         fn bind(
             self: std::sync::Arc<Self>,
-            _args: serde_json::Value,
+            _args: &serde_json::Value,
         ) -> Result<Box<dyn haft_contract::tool::Bound>, ToolError> {
             Ok(Box::new(BigCall))
         }

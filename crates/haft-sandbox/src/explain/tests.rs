@@ -36,9 +36,10 @@ impl Ground for Layered {
 
 fn settings() -> Settings {
     Settings {
-        required: Level::Full,
+        required: crate::settings::Requirement::Set(Level::Full),
         network: Network::Off,
         environment: Vec::new(),
+        job_environment: Vec::new(),
         readable: vec!["/usr".into(), "/etc".into(), "/users/ann/.cargo".into()],
         home: "/users/ann".into(),
         hidden: vec!["/users/ann/.cargo/credentials.toml".into()],
@@ -61,6 +62,8 @@ fn explained_on(network: Network, level: Level, how: HowEnded, (out, err): (&str
         path: "/srv/space".into(),
         folder: file(),
         layer: Some(Layer { upper: file(), work: file() }),
+        images: None,
+        own: Vec::new(),
         read_only: vec![".git/config".into(), ".git/hooks".into()],
         shown: None,
     };

@@ -7,6 +7,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use rustix::fs::Mode;
 use rustix::process::Pid;
 
+use super::descriptors;
 use super::hands::Hands;
 use super::signals;
 use super::watch::Entered;
@@ -65,22 +66,18 @@ extern "C" fn in_child<E: Entered>(child: *mut libc::c_void) -> libc::c_int {
 fn become_command(child: &mut Child<'_, impl Entered>) -> NotStarted {
     let Child { orders, hands, program, entered, .. } = child;
     let failed = |error: &io::Error| error.raw_os_error().unwrap_or_default();
-    // Without a session of its own it would have the user's terminal, and could ask there for a password.
-    if let Err(error) = rustix::process::setsid() {
-        return NotStarted::Fork(error.raw_os_error());
-    }
-    if let Err(error) = hands.take_input() {
+    if let Err(error) = take_session(orders, hands).and_then(|()| hands.take_streams()) {
         return NotStarted::Fork(error.raw_os_error());
     }
     rustix::process::umask(Mode::WGRP | Mode::WOTH);
     if let Err(error) = rustix::process::chdir(&orders.folder) {
         return NotStarted::Folder(error.raw_os_error());
     }
-    if let Err(error) = close_when_executed().and_then(|()| signals::reset()) {
+    if let Err(error) = descriptors::close_when_executed().and_then(|()| signals::reset()) {
         return NotStarted::Fork(failed(&error));
     }
     if let Err(why) = entered.confine() {
-        return NotStarted::Unconfined(why);
+        return why;
     }
     if let Err(error) = hands.take_messages() {
         return NotStarted::Fork(failed(&error));
@@ -88,12 +85,16 @@ fn become_command(child: &mut Child<'_, impl Entered>) -> NotStarted {
     NotStarted::Program(failed(&program.execute()))
 }
 
-/// Leaves the program nothing but its three standard descriptors, and what is taken afterwards.
-fn close_when_executed() -> io::Result<()> {
-    // SAFETY: it takes numbers only. Descriptors stay open until the exec, so no owner here is deceived.
-    #[allow(unsafe_code)]
-    let failed = unsafe { libc::syscall(libc::SYS_close_range, 3u32, u32::MAX, libc::CLOSE_RANGE_CLOEXEC) };
-    if failed == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+/// Takes a session of its own: else it would have the user's terminal, and could ask there for a password. With a terminal
+/// of its own it takes a group in the session of the watcher.
+fn take_session(orders: &Orders, hands: &Hands) -> rustix::io::Result<()> {
+    let Some(terminal) = &hands.terminal else { return rustix::process::setsid().map(drop) };
+    rustix::process::setpgid(None, None)?;
+    if orders.streams.is_some_and(|streams| streams.foreground) {
+        // All signals are blocked still, so that the kernel does not stop this process for it.
+        terminal.give_to(rustix::process::getpid());
+    }
+    Ok(())
 }
 
 /// A program as execve wants it.

@@ -38,6 +38,7 @@ use rustix::pipe::PipeFlags;
 use rustix::process::{DumpableBehavior, Pid, set_dumpable_behavior};
 
 pub(crate) use self::covers::{is_secret, secret_folders};
+pub(crate) use self::file_rights::knows_ports;
 pub(crate) use self::grounds::Grounds;
 pub(crate) use self::partly::partly;
 pub(crate) use self::trials::trials;
@@ -47,15 +48,17 @@ use self::file_rights::{Files, Ports};
 use self::namespaces::{Shared, Side};
 use self::new_root::NewRoot;
 use self::places::{Place, What};
-use self::renames::{Handover, Renames};
+use self::renames::Renames;
 use self::sources::{Given, Sources};
 use self::system_calls::{Filters, Sockets, Tracing};
 use super::keeper::{self, Kept};
 use super::line::Line;
+use super::notify::Handover;
 use super::watch::{self, Tree};
-use crate::orders::{KeptNetwork, KeptParts, KeptShares, Orders, Report, Visible, VisibleRoot};
+use crate::orders::{KeptNetwork, KeptParts, KeptShares, NotStarted, Orders, Report, Visible, VisibleRoot};
 
 /// Where a launcher finds itself after it has entered the sandbox.
+#[expect(clippy::large_enum_variant, reason = "there is one for a process")]
 pub(crate) enum Entered {
     /// Still outside, with nothing more to do than to report this process and to end.
     Outside(i32),
@@ -74,6 +77,8 @@ pub(crate) struct ReadyToRun {
     keeper: Option<Pid>,
     /// The layers of a command that stays.
     layers: Vec<OwnedFd>,
+    /// What the command may use of the file system, where this process must not be restricted to it.
+    files: Option<Files>,
 }
 
 /// How folders of a layer are renamed.
@@ -89,7 +94,7 @@ enum Folders {
 /// Whether a command could send signals to the process that watches it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Signals {
-    /// It could; so it restricts itself once more.
+    /// It could; so the watcher is not restricted with it, and what restricts the command keeps its signals inside.
     ReachTheWatcher,
     /// The first process of a namespace gets none.
     DoNotMatter,
@@ -119,8 +124,8 @@ impl From<NotEntered> for Report {
 impl ReadyToRun {
     /// Takes on the last restrictions. For the process that becomes the command, right before it does.
     fn restrict_command(&self) -> std::io::Result<()> {
-        if self.signals == Signals::ReachTheWatcher {
-            file_rights::keep_signals_inside().map_err(|error| std::io::Error::other(format!("{error:?}")))?;
+        if let Some(files) = &self.files {
+            file_rights::restrict_to(files).map_err(|error| std::io::Error::other(format!("{error:?}")))?;
         }
         if let Folders::Promised(handover) = &self.folders {
             // When it fails, nothing arrives, and the watcher says so.
@@ -132,7 +137,7 @@ impl ReadyToRun {
     fn answer_question(&mut self) {
         let Folders::Renamed(renames) = &self.folders else { return };
         renames.answer();
-        if renames.is_over() {
+        if renames.0.is_over() {
             self.folders = Folders::AsTheyAre;
         }
     }
@@ -158,21 +163,22 @@ impl watch::Entered for ReadyToRun {
         std::mem::take(&mut self.layers)
     }
 
-    fn confine(&mut self) -> Result<(), String> {
-        self.restrict_command().map_err(|error| format!("The command could not be confined: {error}."))
+    fn confine(&mut self) -> Result<(), NotStarted> {
+        let unconfined = |error| NotStarted::Unconfined(format!("The command could not be confined: {error}."));
+        self.restrict_command().map_err(unconfined)
     }
 
     fn started(&mut self) {
         let Folders::Promised(handover) = std::mem::replace(&mut self.folders, Folders::AsTheyAre) else { return };
         match handover.receive() {
-            Some(renames) => self.folders = Folders::Renamed(renames),
+            Some(listener) => self.folders = Folders::Renamed(Renames(listener)),
             None => self.notes.push(FOLDERS_CANNOT_BE_RENAMED.into()),
         }
     }
 
     fn listener(&self) -> Option<BorrowedFd<'_>> {
         match &self.folders {
-            Folders::Renamed(renames) => Some(renames.as_fd()),
+            Folders::Renamed(renames) => Some(renames.0.as_fd()),
             Folders::AsTheyAre | Folders::Promised(_) => None,
         }
     }
@@ -214,19 +220,19 @@ pub(crate) fn fully(
             drop(held);
             namespaces::map_identity(identity.0, identity.1).or_missing("The identity in a user namespace")?;
             let building = Building { orders, visible, places: &places, listening: &listening };
-            let (mut notes, keeper) = building.inside(sources, given, socket)?;
+            let Inside { mut notes, keeper, files } = building.inside(sources, given, socket)?;
             notes.extend(places::without_effect(&places));
             let _ = rustix::io::read(&gate, &mut [0_u8; 1]);
             let folders = renamed_folders(&visible.roots)?;
             let (signals, layers) = (Signals::DoNotMatter, Vec::new());
-            Ok(Entered::Inside(ReadyToRun { notes, filters, signals, folders, keeper, layers }))
+            Ok(Entered::Inside(ReadyToRun { notes, filters, signals, folders, keeper, layers, files }))
         }
     }
 }
 
 fn renamed_folders(roots: &[VisibleRoot]) -> Result<Folders, NotEntered> {
     if roots.iter().any(|root| root.layered) {
-        Ok(Folders::Promised(Handover::prepare().or_missing("A pair of sockets")?))
+        Ok(Folders::Promised(Handover::prepare(renames::filter()).or_missing("A pair of sockets")?))
     } else {
         Ok(Folders::AsTheyAre)
     }
@@ -325,10 +331,29 @@ impl KeptRoot {
         let changes_grounds = orders.serves && roots.iter().any(|root| root.layered);
         let keeper = socket.map(|socket| keeper::start(socket, Kept::grounds(changes_grounds.then_some(grounds))));
         let keeper = keeper.transpose().or_missing("A process that keeps the ground of the worker")?;
-        notes.extend(file_rights::restrict_to(&files(&places, changes_grounds))?);
+        let files = restrict(files(&places, changes_grounds), orders, &mut notes)?;
         limits::give_up_capabilities().or_missing("Giving up capabilities")?;
-        Ok(ReadyToRun { notes, filters, signals: Signals::DoNotMatter, folders, keeper, layers })
+        Ok(ReadyToRun { notes, filters, signals: Signals::DoNotMatter, folders, keeper, layers, files })
     }
+}
+
+/// What came of building.
+struct Inside {
+    notes: Vec<String>,
+    keeper: Option<Pid>,
+    files: Option<Files>,
+}
+
+/// Restricts this process to these files, or returns them for the command: whoever keeps what the command changes needs
+/// more than the command.
+fn restrict(files: Files, orders: &Orders, notes: &mut Vec<String>) -> Result<Option<Files>, NotEntered> {
+    let files = Files { given: orders.given, ..files };
+    if orders.watched.is_empty() {
+        notes.extend(file_rights::restrict_to(&files)?);
+        return Ok(None);
+    }
+    notes.extend(file_rights::cannot_restrict()?);
+    Ok(Some(files))
 }
 
 struct Building<'a> {
@@ -341,12 +366,7 @@ struct Building<'a> {
 
 impl Building<'_> {
     /// Does what the first process of the namespaces has to do before it starts the command.
-    fn inside(
-        &self,
-        sources: Sources,
-        given: Vec<Given>,
-        socket: Option<OwnedFd>,
-    ) -> Result<(Vec<String>, Option<Pid>), NotEntered> {
+    fn inside(&self, sources: Sources, given: Vec<Given>, socket: Option<OwnedFd>) -> Result<Inside, NotEntered> {
         mounts::make_all_private().or_missing("Mounts of its own")?;
         let mut root = NewRoot::begin(self.visible, sources, self.orders.processes)?;
         if self.changes_grounds() {
@@ -367,9 +387,9 @@ impl Building<'_> {
         hide_from_command()?;
         let keeper = socket.map(|socket| keeper::start(socket, Kept::grounds(grounds))).transpose();
         let keeper = keeper.or_missing("A process that keeps the ground of the worker")?;
-        notes.extend(file_rights::restrict_to(&files(self.places, self.changes_grounds()))?);
+        let files = restrict(files(self.places, self.changes_grounds()), self.orders, &mut notes)?;
         limits::give_up_capabilities().or_missing("Giving up capabilities")?;
-        Ok((notes, keeper))
+        Ok(Inside { notes, keeper, files })
     }
 
     /// Whether each call has another ground. Without layers there is only one.
@@ -386,7 +406,8 @@ fn files(places: &[Place], changes_grounds: bool) -> Files {
         _ => place.path.clone(),
     };
     let writable = places.iter().filter(written).map(above);
-    Files { readable: vec![PathBuf::from("/")], listed: Vec::new(), writable: writable.collect(), ports: Ports::All }
+    let readable = vec![PathBuf::from("/")];
+    Files { readable, writable: writable.collect(), ports: Ports::All, ..Files::default() }
 }
 
 /// Keeps the memory and the descriptors of this process from the command, which runs as the same user.

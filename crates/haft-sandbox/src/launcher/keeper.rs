@@ -11,8 +11,10 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
+use super::descriptors;
 use super::enter::Grounds;
 use super::leave;
 use super::line::{nothing, own_pid};
@@ -22,6 +24,8 @@ use crate::{running, wire};
 
 /// How long all that was killed may take to end.
 const TO_DIE: Duration = Duration::from_millis(700);
+/// How long it is until somebody is looked at again who cannot be waited for.
+const LOOK_AGAIN: Duration = Duration::from_millis(2);
 
 /// What is kept.
 pub(super) struct Kept {
@@ -94,7 +98,7 @@ impl Keeper {
         let mut next = 3;
         for number in open.into_iter().map(RawFd::cast_unsigned).chain([u32::MAX]) {
             if next < number {
-                close_between(next, number.saturating_sub(1))?;
+                descriptors::close_between(next, number.saturating_sub(1))?;
             }
             next = number.saturating_add(1);
         }
@@ -136,19 +140,15 @@ impl Keeper {
             let living = others.iter().filter(|other| !other.has_ended).count();
             let count = *left_behind.get_or_insert(living);
             // Whoever has ended may have threads that have not: a descriptor tells.
-            let processes = others.iter().filter_map(|other| Pid::from_raw(other.pid));
-            let at_work: Vec<(Pid, OwnedFd)> = processes
-                .filter_map(|pid| Some((pid, pidfd_open(pid, PidfdFlags::empty()).ok()?)))
-                .filter(|(_, process)| !has_ended(process, Duration::ZERO))
-                .collect();
+            let at_work: Vec<AtWork> = others.iter().filter_map(AtWork::of).collect();
             if at_work.is_empty() {
                 return Some(count);
             }
-            for (pid, _) in &at_work {
-                let _ = kill_process(*pid, Signal::KILL);
+            for process in &at_work {
+                let _ = kill_process(process.pid, Signal::KILL);
             }
-            for (_, process) in &at_work {
-                has_ended(process, until.saturating_duration_since(Instant::now()));
+            for process in &at_work {
+                process.wait(until.saturating_duration_since(Instant::now()));
             }
             // Whoever was forked meanwhile is found in the next round.
             if Instant::now() >= until {
@@ -169,15 +169,34 @@ impl Keeper {
     }
 }
 
+/// A process that has not ended.
+struct AtWork {
+    pid: Pid,
+    /// Readable when it has ended; nothing where the kernel has no such descriptors.
+    descriptor: Option<OwnedFd>,
+}
+
+impl AtWork {
+    fn of(running: &running::Running) -> Option<Self> {
+        let pid = Pid::from_raw(running.pid)?;
+        match pidfd_open(pid, PidfdFlags::empty()) {
+            Ok(process) => (!has_ended(&process, Duration::ZERO)).then_some(Self { pid, descriptor: Some(process) }),
+            Err(Errno::NOSYS | Errno::PERM) => running.is_at_work().then_some(Self { pid, descriptor: None }),
+            Err(_) => None,
+        }
+    }
+
+    fn wait(&self, most: Duration) {
+        match &self.descriptor {
+            Some(process) => drop(has_ended(process, most)),
+            // Whoever calls looks again.
+            None => drop(poll(&mut [], Timespec::try_from(most.min(LOOK_AGAIN)).ok().as_ref())),
+        }
+    }
+}
+
 fn has_ended(process: &OwnedFd, most: Duration) -> bool {
     let mut polled = [PollFd::new(process, PollFlags::IN)];
     let most = Timespec::try_from(most).unwrap_or_default();
     matches!(poll(&mut polled, Some(&most)), Ok(1..))
-}
-
-#[allow(unsafe_code)]
-fn close_between(first: u32, last: u32) -> io::Result<()> {
-    // SAFETY: it takes numbers only. This process never returns to whoever owns those descriptors.
-    let failed = unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) };
-    if failed == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }

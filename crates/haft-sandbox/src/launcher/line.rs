@@ -7,7 +7,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::net::{RecvFlags, recv};
 use serde::Serialize;
 
-use crate::orders::{ASK_TO_END, LEND_SOCKETS, Orders, Report, SIGNAL};
+use crate::orders::{ASK_TO_END, LEND_SOCKETS, Orders, Report, SIGNAL, TERMINAL_READY};
 use crate::wire;
 
 /// The launcher's end of the line.
@@ -23,6 +23,8 @@ pub(crate) enum Heard {
     AskToEnd,
     /// Everything gets this signal.
     Signal(i32),
+    /// The terminal is connected, and the command gets hold of it.
+    TerminalReady,
     /// haft is gone.
     Gone,
 }
@@ -75,10 +77,20 @@ impl Line {
 
     /// Returns what came next over the line, without waiting.
     pub(crate) fn heard(&self) -> Heard {
+        self.hear(RecvFlags::DONTWAIT)
+    }
+
+    /// Waits for what comes next over the line.
+    pub(super) fn awaited(&self) -> Heard {
+        self.hear(RecvFlags::empty())
+    }
+
+    fn hear(&self, flags: RecvFlags) -> Heard {
         let mut byte = [0; 1];
-        match recv(&self.0, &mut byte, RecvFlags::DONTWAIT) {
+        match recv(&self.0, &mut byte, flags) {
             Ok((0, _)) => Heard::Gone,
             Ok(_) if byte[0] == ASK_TO_END => Heard::AskToEnd,
+            Ok(_) if byte[0] == TERMINAL_READY => Heard::TerminalReady,
             Ok(_) if byte[0] & SIGNAL != 0 => Heard::Signal(i32::from(byte[0] & !SIGNAL)),
             Ok(_) | Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => Heard::Nothing,
             Err(_) => Heard::Gone,

@@ -14,12 +14,14 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 use rustix::time::Timespec;
 
 use super::command;
+use super::first_touch::FirstTouch;
 use super::hands::Hands;
 use super::keeper::{self, Kept};
 use super::leave;
 use super::line::{Heard, Line, nothing};
 use super::memory;
 use super::signals::ChildSignals;
+use super::terminal::Terminal;
 use crate::disk::shown;
 use crate::orders::{NotStarted, Orders, Report};
 use crate::running::{self, Running};
@@ -39,8 +41,8 @@ pub(crate) trait Entered {
     /// What could not be had that is not required, a sentence each.
     fn notes(&self) -> Vec<String>;
 
-    /// Called in the forked command, right before the program is executed. A refusal is a sentence.
-    fn confine(&mut self) -> Result<(), String>;
+    /// Called in the forked command, right before the program is executed.
+    fn confine(&mut self) -> Result<(), NotStarted>;
 
     /// Returns who keeps the ground of a worker, if that one had to be started before this process gave up its rights.
     fn keeper(&self) -> Option<Pid> {
@@ -86,14 +88,26 @@ impl Entered for Bare {
     }
 
     /// Who had become somebody else by a set-id program could not be ended.
-    fn confine(&mut self) -> Result<(), String> {
-        let failed = |error| format!("The command could not be kept from gaining rights: {error}.");
+    fn confine(&mut self) -> Result<(), NotStarted> {
+        let failed =
+            |error| NotStarted::Unconfined(format!("The command could not be kept from gaining rights: {error}."));
         rustix::thread::set_no_new_privs(true).map_err(failed)
     }
 }
 
 /// Runs the command and watches over it; never returns.
-pub(crate) fn watch(line: Line, (orders, mut hands): (&Orders, Hands), mut entered: impl Entered) -> ! {
+pub(crate) fn watch(line: Line, (orders, mut hands): (&Orders, Hands), entered: impl Entered) -> ! {
+    let images = std::mem::take(&mut hands.images);
+    if images.is_empty() {
+        watch_over(line, (orders, hands), entered)
+    }
+    match FirstTouch::prepare(orders, images, entered) {
+        Ok(entered) => watch_over(line, (orders, hands), entered),
+        Err(error) => not_started(&line, NotStarted::Unwatched(error.to_string())),
+    }
+}
+
+fn watch_over(line: Line, (orders, mut hands): (&Orders, Hands), mut entered: impl Entered) -> ! {
     if orders.words.is_empty() {
         // There is no program to execute, but everything up to there is tried.
         if let Err(NotStarted::Unconfined(why)) = command::start(orders, &hands, &mut entered) {
@@ -118,6 +132,7 @@ pub(crate) fn watch(line: Line, (orders, mut hands): (&Orders, Hands), mut enter
         Some(Ok(keeper)) => Some(keeper),
         Some(Err(error)) => not_started(&line, NotStarted::Fork(error.raw_os_error().unwrap_or_default())),
     };
+    hands.terminal = terminal(&line, orders);
     line.report(&Report::Starting);
     let layers = entered.take_layers();
     if !layers.is_empty() {
@@ -128,6 +143,7 @@ pub(crate) fn watch(line: Line, (orders, mut hands): (&Orders, Hands), mut enter
         Ok(command) => command,
         Err(why) => not_started(&line, why),
     };
+    let terminal = hands.terminal.take();
     drop(hands);
     if let Ok(null) = nothing() {
         // Else the watcher itself would hold the command's streams open.
@@ -140,7 +156,7 @@ pub(crate) fn watch(line: Line, (orders, mut hands): (&Orders, Hands), mut enter
     }
     line.report(&Report::Ready(entered.notes()));
     let memory = orders.memory.map(|most| (most, Instant::now() + memory::EVERY));
-    let mut watch = Watch { line, signals, entered, command, keeper, ended: None, rest: None, memory };
+    let mut watch = Watch { line, signals, entered, command, terminal, keeper, ended: None, rest: None, memory };
     loop {
         watch.wait();
         if let ControlFlow::Break(()) = watch.step() {
@@ -149,8 +165,22 @@ pub(crate) fn watch(line: Line, (orders, mut hands): (&Orders, Hands), mut enter
     }
 }
 
+/// Makes the terminal of a command that shall have one.
+fn terminal(line: &Line, orders: &Orders) -> Option<Terminal> {
+    orders.streams.filter(|streams| streams.terminals.contains(&true))?;
+    match Terminal::open(line) {
+        Ok(Some(terminal)) => Some(terminal),
+        Ok(None) => leave(0),
+        Err(error) => not_started(line, NotStarted::Terminal(error.raw_os_error().unwrap_or_default())),
+    }
+}
+
 fn not_started(line: &Line, why: NotStarted) -> ! {
-    line.report(&Report::NotStarted(why));
+    line.report(&match why {
+        // On another ground it may run.
+        NotStarted::Unwatched(why) => Report::NoLayer(format!("its changes cannot be watched: {why}")),
+        why => Report::NotStarted(why),
+    });
     leave(0)
 }
 
@@ -159,6 +189,7 @@ struct Watch<E> {
     signals: ChildSignals,
     entered: E,
     command: Pid,
+    terminal: Option<Terminal>,
     /// Who keeps its ground.
     keeper: Option<Pid>,
     /// How the command ended.
@@ -194,6 +225,7 @@ impl<E: Entered> Watch<E> {
             Heard::Nothing => {}
             Heard::AskToEnd => self.ask_to_end(),
             Heard::Signal(signal) => self.signal_all(signal),
+            Heard::TerminalReady => self.bring_to_foreground(),
             Heard::Gone => {
                 self.end_all();
                 return ControlFlow::Break(());
@@ -237,14 +269,29 @@ impl<E: Entered> Watch<E> {
     /// Takes note of every child that has ended; says whether there are more.
     fn reap(&mut self) -> Children {
         loop {
-            match wait_for_any() {
-                Ok(Some((pid, status))) if status.stopped() => let_go(pid, status),
+            match wait_for_any(if self.terminal.is_some() { Stops::Told } else { Stops::Ignored }) {
+                Ok(Some((pid, status))) if status.stopped() => self.note_stop(pid, status),
                 Ok(Some((pid, status))) if pid == self.command => self.ended = Some(status),
                 Ok(Some((pid, _))) if Some(pid) == self.keeper => self.keeper = None,
                 Ok(Some(_)) | Err(Errno::INTR) => {}
                 Ok(None) => return Children::Some,
                 Err(_) => return Children::None,
             }
+        }
+    }
+
+    /// A child was stopped: by the user's keys, because it waits for the terminal, or because it is traced.
+    fn note_stop(&self, pid: Pid, status: WaitStatus) {
+        let was_traced = let_go(pid, status);
+        let Some(signal) = status.stopping_signal().filter(|_| !was_traced && pid == self.command) else { return };
+        let waits = matches!(signal, libc::SIGTTIN | libc::SIGTTOU);
+        self.line.report(&if waits { Report::WantsTerminal } else { Report::Suspended(signal) });
+    }
+
+    fn bring_to_foreground(&self) {
+        if let Some(terminal) = &self.terminal {
+            terminal.give_to(self.command);
+            self.signal_all(libc::SIGCONT);
         }
     }
 
@@ -338,10 +385,20 @@ enum Children {
     Some,
 }
 
-fn wait_for_any() -> Result<Option<(Pid, WaitStatus)>, Errno> {
+fn wait_for_any(stops: Stops) -> Result<Option<(Pid, WaitStatus)>, Errno> {
     // Also children that were made with another exit signal.
     let all_kinds = WaitOptions::from_bits_retain(libc::__WALL.cast_unsigned());
-    rustix::process::wait(WaitOptions::NOHANG | all_kinds)
+    let stops = match stops {
+        Stops::Told => WaitOptions::UNTRACED,
+        Stops::Ignored => WaitOptions::empty(),
+    };
+    rustix::process::wait(WaitOptions::NOHANG | all_kinds | stops)
+}
+
+/// Whether a command that was stopped is told of: only at a terminal.
+enum Stops {
+    Told,
+    Ignored,
 }
 
 fn is_readable(descriptor: BorrowedFd<'_>) -> bool {
@@ -353,15 +410,14 @@ fn timespec(duration: Duration) -> Timespec {
     Timespec::try_from(duration).unwrap_or_default()
 }
 
-/// Lets a child go on that has made this process its tracer: who watches debugs nobody.
-fn let_go(pid: Pid, status: WaitStatus) {
+/// Lets a child go on that has made this process its tracer: who watches debugs nobody. Returns whether it had.
+fn let_go(pid: Pid, status: WaitStatus) -> bool {
     // This one only says that it has become another program, and would end it.
     let signal = status.stopping_signal().filter(|signal| *signal != libc::SIGTRAP).unwrap_or(0);
     // SAFETY: it takes numbers only; of a process that is no tracee of this one it refuses.
     #[allow(unsafe_code)]
-    unsafe {
-        libc::ptrace(libc::PTRACE_DETACH, pid.as_raw_nonzero().get(), 0, signal)
-    };
+    let failed = unsafe { libc::ptrace(libc::PTRACE_DETACH, pid.as_raw_nonzero().get(), 0, signal) };
+    failed == 0
 }
 
 /// Sends a signal to every process of the namespace but this one.

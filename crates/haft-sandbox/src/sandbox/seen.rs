@@ -7,15 +7,22 @@ use std::time::{Duration, Instant};
 
 use haft_contract::door::Permit;
 use haft_contract::error::ToolError;
-use haft_contract::process::{Command, Ground};
+use haft_contract::process::{Command, Ground, Level, Processes};
 
 use super::{Sandbox, shown, visible_roots};
 use crate::caches::only_read;
 use crate::covered::{covered, keys_of_toolchains};
 use crate::home::settings_in;
-use crate::orders::{Visible, VisibleCode};
+use crate::orders::{HomeAccess, Visible, VisibleCode};
 use crate::private::SessionPlace;
+use crate::remembered::Remembered;
 use crate::whose_home::WhoseHome;
+
+/// What the first command of a session says where there are no namespaces.
+const WEAKER: &str = "weaker sandbox: without namespaces, commands see other processes and can change modes and times of \
+                      your other files";
+/// What it says of the network.
+const BY_PROXY: &str = ", and reach hosts only by a proxy";
 
 /// How long it is known which keys lie in folders of toolchains.
 const KEYS_HOLD: Duration = Duration::from_secs(20);
@@ -58,9 +65,14 @@ impl Sandbox {
                 Visible { folders: of_session(), caches: caches(), ..visible }
             }
             WhoseHome::SessionWithoutSettings => Visible { folders: of_session(), ..visible },
-            WhoseHome::Clean | WhoseHome::Withheld => {
-                let others = of_session().into_iter().filter(|(inside, _)| inside != home).collect();
-                Visible { folders: others, is_home_clean: is_apart, ..visible }
+            WhoseHome::Clean | WhoseHome::Withheld | WhoseHome::ForOneCommand => {
+                let folders = of_session().into_iter().filter(|(inside, _)| inside != home).collect();
+                let home_access = match whose {
+                    _ if !is_apart => HomeAccess::AsGiven,
+                    WhoseHome::ForOneCommand => HomeAccess::ForOneCommand,
+                    _ => HomeAccess::ReadOnly,
+                };
+                Visible { folders, home_access, ..visible }
             }
         }
     }
@@ -117,16 +129,35 @@ impl Sandbox {
         only_read(&folders)
     }
 
+    /// Leaves out what holds for every command at this level. The first command of a session says in one line that there
+    /// is less than the full level, and where to read what that means.
+    pub(super) fn without_limits_of_level(&self, notes: &[String]) -> Vec<String> {
+        let confinement = self.confinement();
+        let is_of_level = |note: &&String| confinement.missing.contains(note);
+        let mut told: Vec<String> = notes.iter().filter(|note| !is_of_level(note)).cloned().collect();
+        let is_weaker = confinement.reached == Level::Partial;
+        if is_weaker && !self.told_of_level.swap(true, Ordering::Relaxed) {
+            let proxied = if confinement.supervised { BY_PROXY } else { "" };
+            told.insert(0, format!("{WEAKER}{proxied}; \"haft doctor\" says more"));
+        }
+        told
+    }
+
+    fn hidden(&self) -> Vec<PathBuf> {
+        let memory = self.remembered.as_ref().map(Remembered::closed_settings);
+        self.covered.get_or_init(|| covered(&self.settings.hidden, memory.as_deref())).clone()
+    }
+
     pub(super) fn visible_without_ground(&self) -> Visible {
         Visible {
             roots: Vec::new(),
             readable: self.settings.readable.clone(),
             shown: Vec::new(),
             layers: Vec::new(),
-            hidden: self.covered.get_or_init(|| covered(&self.settings.hidden)).clone(),
+            hidden: self.hidden(),
             home: self.settings.home.clone(),
             folders: Vec::new(),
-            is_home_clean: false,
+            home_access: HomeAccess::AsGiven,
             is_supervised: false,
             caches: Vec::new(),
             home_files: self.settings.home_files.clone(),

@@ -130,6 +130,8 @@ impl Said {
             Report::Passing(what) => self.refused = Some(NoFinish::Passing(what)),
             Report::NotStarted(why) => self.refused = Some(NoFinish::NotStarted(why)),
             Report::Watcher(_) | Report::Starting | Report::Tried(_) | Report::Layers | Report::Exceeded(_) => {}
+            // A worker has no terminal.
+            Report::Terminal | Report::Suspended(_) | Report::WantsTerminal => {}
         }
     }
 }

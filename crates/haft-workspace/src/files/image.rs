@@ -295,7 +295,7 @@ pub(super) fn copy_metadata(old: impl AsFd, old_stat: &Stat, new: impl AsFd) -> 
         }
     }
     let mode = owner::fitting(old_stat.st_mode & 0o7777, wanted, owner::of(&rustix::fs::fstat(&new)?));
-    rustix::fs::fchmod(&new, rustix::fs::Mode::from_raw_mode(mode))?;
+    owner::set_mode(&new, mode)?;
     Ok(notes)
 }
 

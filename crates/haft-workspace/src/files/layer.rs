@@ -29,6 +29,7 @@ mod sift;
 mod sync;
 mod told;
 mod trees;
+mod watched;
 mod well_known;
 
 #[cfg(test)]
@@ -68,6 +69,7 @@ use mounts::Mounts;
 use removing::Removing;
 use settle::{OpenRoot, Settling};
 use sync::OwnCommits;
+use watched::Watched;
 use well_known::WellKnown;
 
 pub(super) use folder::{open_anyway, remove_name};
@@ -79,6 +81,8 @@ pub(super) struct Layers {
     journal: Arc<Journal>,
     /// Where layers on disk lie.
     on_disk: PathBuf,
+    /// Where what commands touch is kept, if there is no layer.
+    watched: PathBuf,
     layerless: Layerless,
     caps: Caps,
     mounts: Mounts,
@@ -98,6 +102,10 @@ pub(super) struct Layers {
 struct Known {
     /// Why layers on disk were refused.
     not_on_disk: Option<String>,
+    /// Why those in memory were refused, too.
+    not_in_memory: Option<String>,
+    /// Why nobody can watch what commands do.
+    not_watched: Option<String>,
     /// Whether layers in memory can be used.
     takes_quick: Option<bool>,
     /// The names that cannot be changed, for each root.
@@ -110,14 +118,35 @@ impl Layers {
         let well_known = root.folders().iter().map(|_| WellKnown::default()).collect();
         let known = Mutex::new(Known { well_known, ..Known::default() });
         let (on_disk, layerless) = (state.layers(), Layerless::new(state.layerless()));
+        let watched = state.watched();
         let (caps, mounts, removing) = Default::default();
         let (stores, bases) = (TreeStores::of(&journal), root.folders().iter().map(|_| OnceLock::new()).collect());
-        Self { root, journal, on_disk, layerless, caps, mounts, clocks, known, removing, stores, bases, covered: None }
+        let covered = None;
+        Self {
+            root,
+            journal,
+            on_disk,
+            watched,
+            layerless,
+            caps,
+            mounts,
+            clocks,
+            known,
+            removing,
+            stores,
+            bases,
+            covered,
+        }
     }
 
-    /// Says why there would be no layer, as far as that is known before a command runs.
+    /// Says why what commands change could not be undone, as far as that is known before one runs.
     pub(super) fn uncovered(&self) -> Option<String> {
-        self.mount_below().map(|mount| mounts::reason(&mount)).or_else(|| self.layerless.reason())
+        self.layerless.reason()
+    }
+
+    /// Returns whether each command has a layer, as far as that is known before one runs.
+    pub(super) fn are_possible(&self) -> bool {
+        self.mount_below().is_none() && self.known().not_in_memory.is_none()
     }
 
     /// Returns where the before-images of ignored trees beneath a root are; nothing where the file system allows none.
@@ -146,24 +175,30 @@ impl Layers {
     }
 
     /// Prepares what a command works on.
-    pub(super) fn prepare(self: &Arc<Self>, wanted: Wanted) -> Result<LayeredGround, ToolError> {
+    pub(super) fn prepare(
+        self: &Arc<Self>,
+        wanted: Wanted,
+        errand: Option<&Errand>,
+    ) -> Result<LayeredGround, ToolError> {
         let (beneath, in_memory) = match self.as_known(wanted) {
             Wanted::Layered => (self.on_disk.clone(), None),
             Wanted::Quick => (memory::folder(), None),
             Wanted::LayeredInMemory(reason) => (memory::folder(), Some(reason)),
-            Wanted::Open(reason) => {
+            Wanted::Watched(reason) => return self.watched_or_open(&reason, errand),
+            Wanted::Open(reason) => return self.open_ground(&reason),
+            Wanted::Unwatched(reason) => {
                 self.layerless.remember(&reason);
+                self.known().not_watched = Some(reason.clone());
                 return self.open_ground(&reason);
             }
         };
         if let Some(mount) = self.mount_below() {
-            return self.open_ground(&mounts::reason(&mount));
+            return self.watched_or_open(&mounts::reason(&mount), errand);
         }
         match (self.layered(&beneath), in_memory) {
             (Err(error), Some(reason)) => {
                 let reason = format!("{reason}; in memory neither: {error}");
-                self.layerless.remember(&reason);
-                self.open_ground(&reason)
+                self.watched_or_open(&reason, errand)
             }
             (Err(error), None) => Err(not_prepared(error)),
             (Ok(ground), _) => Ok(ground),
@@ -175,7 +210,14 @@ impl Layers {
         let wanted = if wanted == Wanted::Quick && !self.is_quick() { Wanted::Layered } else { wanted };
         let mut known = self.known();
         match (wanted, &known.not_on_disk) {
-            (Wanted::Layered, Some(reason)) => Wanted::LayeredInMemory(reason.clone()),
+            (Wanted::Layered, Some(reason)) => match &known.not_in_memory {
+                Some(reason) => Wanted::Watched(reason.clone()),
+                None => Wanted::LayeredInMemory(reason.clone()),
+            },
+            (Wanted::Watched(reason), _) => {
+                known.not_in_memory = Some(reason.clone());
+                Wanted::Watched(reason)
+            }
             (Wanted::LayeredInMemory(reason), _) => {
                 known.not_on_disk = Some(reason.clone());
                 Wanted::LayeredInMemory(reason)
@@ -199,7 +241,7 @@ impl Layers {
         let mark = self.journal.mark();
         private_folder(beneath)?;
         let folder = LayerFolder::make(beneath)?;
-        if folder::has_other(beneath, &folder) {
+        if self.removing.is_sweep_due(beneath) && folder::has_other(beneath, &folder) {
             self.removing.sweep(beneath);
         }
         self.over(folder, (mark, &[]))
@@ -242,11 +284,16 @@ impl Layers {
     fn open_ground(self: &Arc<Self>, reason: &str) -> Result<LayeredGround, ToolError> {
         let mut ground = self.bare(None).map_err(not_prepared)?;
         ground.uncovered = Some(format!("there is no layer over the workspace: {reason}"));
+        self.hide_secrets(&mut ground);
+        Ok(ground)
+    }
+
+    /// Hides secrets where no layer can cover them.
+    fn hide_secrets(&self, ground: &mut LayeredGround) {
         if let Some(secrets) = &self.covered {
             let places = secrets.places(&self.root);
             ground.hidden.extend(places.into_iter().map(|place| self.root.path().join(place)));
         }
-        Ok(ground)
     }
 
     /// Returns a ground without layers.
@@ -256,7 +303,8 @@ impl Layers {
             let stat = rustix::fs::fstat(opened)?;
             let read_only = self.known().well_known[number].existing(opened.as_fd(), &stat);
             let (path, folder) = (path.to_owned(), opened.try_clone()?);
-            roots.push(GroundRoot { path, folder, layer: None, read_only, shown: None });
+            let (layer, images, shown, own) = Default::default();
+            roots.push(GroundRoot { path, folder, layer, images, own, read_only, shown });
         }
         let mut hidden = self.root.off_limits().to_vec();
         // Also the layers of others. A list that is the same for all commands lets them share what they see of the system.
@@ -264,7 +312,8 @@ impl Layers {
         let layers = self.clone();
         let (mark, since, covers, own) = Default::default();
         let (uncovered, keeps) = (None, Keeps::All);
-        Ok(LayeredGround { layers, roots, hidden, uncovered, folder, mark, since, covers, keeps, own })
+        let watched = None;
+        Ok(LayeredGround { layers, roots, hidden, uncovered, folder, watched, mark, since, covers, keeps, own })
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
@@ -279,6 +328,8 @@ pub(super) struct LayeredGround {
     hidden: Vec<PathBuf>,
     uncovered: Option<String>,
     folder: Option<LayerFolder>,
+    /// Where what the command touches is kept, if it works on the real folders.
+    watched: Option<Watched>,
     /// How far the journal went before the command.
     mark: Mark,
     /// The moment before the command, for each root.
@@ -325,7 +376,10 @@ impl Ground for LayeredGround {
     }
 
     fn is_changed(&self) -> bool {
-        self.folder.is_some() && !self.is_untouched()
+        match &self.watched {
+            Some(_) => !self.has_touched_nothing(),
+            None => self.folder.is_some() && !self.is_untouched(),
+        }
     }
 
     fn sync<'a>(&'a self, permit: &'a Permit) -> BoxFuture<'a, Result<Settled, ToolError>> {
@@ -338,9 +392,15 @@ impl Ground for LayeredGround {
         })
     }
 
-    fn settle<'a>(self: Box<Self>, permit: &'a Permit, how: Settle) -> BoxFuture<'a, Result<Settled, ToolError>> {
+    fn settle<'a>(mut self: Box<Self>, permit: &'a Permit, how: Settle) -> BoxFuture<'a, Result<Settled, ToolError>> {
         let (errand, receipts, stop) = (permit.errand().clone(), permit.receipts().clone(), permit.stop().clone());
         Box::pin(async move {
+            if self.watched.is_some() {
+                self.layers.layerless.forget();
+            }
+            if self.watched.is_some() && !self.has_touched_nothing() {
+                return blocking(move || self.settle_watched((errand, receipts, stop), how)).await;
+            }
             if self.folder.is_none() {
                 return Ok(Settled::default());
             }
@@ -396,6 +456,7 @@ impl Drop for LayeredGround {
         if let Some(folder) = self.folder.take() {
             self.layers.removing.remove(folder);
         }
+        self.end_watching();
     }
 }
 

@@ -281,6 +281,10 @@ pub(crate) fn open_within(
     for _ in 0..MOST_TRIES {
         match rustix::fs::openat2(folder, path, flags, Mode::empty(), resolve) {
             Err(Errno::AGAIN | Errno::INTR) => {}
+            // Filters of older containers refuse it. Where the file itself is refused, the answer is the same once more.
+            Err(Errno::NOSYS | Errno::PERM) => {
+                return super::stepwise::open(folder, path.as_cow_c_str()?.to_bytes(), (flags, resolve));
+            }
             answer => return answer,
         }
     }

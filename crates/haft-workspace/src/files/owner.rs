@@ -21,8 +21,16 @@ pub(super) fn grant(file: impl AsFd, rights: Rights, replaced: Option<&Stat>) ->
     let has = of(&rustix::fs::fstat(&file)?);
     let mode = granted(rights, replaced.map(|stat| Rights { mode: stat.st_mode & 0o7777, owner: Some(of(stat)) }), has);
     // Set, not passed to the opening: there the mask of the process would take bits away.
-    rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?;
+    set_mode(&file, mode)?;
     Ok(note)
+}
+
+/// Sets a mode. A file system without modes refuses even the one that every file has there, so that is not set again.
+pub(super) fn set_mode(file: impl AsFd, mode: u32) -> io::Result<()> {
+    if rustix::fs::fstat(&file)?.st_mode & 0o7777 == mode {
+        return Ok(());
+    }
+    Ok(rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?)
 }
 
 /// Returns as much of a recorded mode as may be set on a file that belongs to this owner now.

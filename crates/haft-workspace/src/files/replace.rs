@@ -409,12 +409,30 @@ fn appear(folder: &OwnedFd, beside: &str, name: &OsStr) -> Result<(), Trouble> {
         Err(Errno::INVAL | Errno::NOSYS) => {
             match rustix::fs::linkat(folder, beside, folder, name, AtFlags::empty()) {
                 Err(Errno::EXIST) => return Err(Trouble::Overtaken),
+                // FAT, and shares of other machines, have no second names.
+                Err(Errno::PERM | Errno::NOSYS | Errno::OPNOTSUPP) => {
+                    return appear_over_reserved(folder, beside, name);
+                }
                 linked => linked?,
             }
             Ok(rustix::fs::unlinkat(folder, beside, AtFlags::empty())?)
         }
         Err(errno) => Err(errno.into()),
     }
+}
+
+/// Reserves the name with an empty file, which only one can make, and puts the new file over it.
+fn appear_over_reserved(folder: &OwnedFd, beside: &str, name: &OsStr) -> Result<(), Trouble> {
+    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    let reserved = match rustix::fs::openat(folder, name, flags, Mode::from_raw_mode(0o600)) {
+        Err(Errno::EXIST) => return Err(Trouble::Overtaken),
+        reserved => reserved?,
+    };
+    // Somebody may have taken it for a file to write to.
+    if rustix::fs::fstat(&reserved)?.st_size > 0 {
+        return Err(Trouble::Overtaken);
+    }
+    Ok(rustix::fs::renameat(folder, beside, folder, name)?)
 }
 
 /// Takes a file or a link away: first aside, and for good when it was what we think.

@@ -82,8 +82,26 @@ fn place_folder(spot: &Spot<'_>, (folder, name): (&OwnedFd, &OsStr), mode: Optio
         // Not every file system can refuse to replace; at worst an empty folder is replaced by an empty one.
         Err(Errno::INVAL | Errno::NOSYS) => Ok(rustix::fs::renameat(folder, spot.beside, folder, name)?),
         Err(Errno::EXIST) => Err(Trouble::Overtaken),
+        // An overlay over a file system without attributes renames no folders.
+        Err(Errno::XDEV) => make_in_place(spot, (folder, name), mode),
         placed => Ok(placed?),
     }
+}
+
+/// Makes a folder under its name, with its mode a moment later.
+fn make_in_place(spot: &Spot<'_>, (folder, name): (&OwnedFd, &OsStr), mode: Option<u32>) -> Result<(), Trouble> {
+    let at_first = Mode::from_raw_mode(if mode.is_some() { 0o700 } else { 0o777 });
+    match rustix::fs::mkdirat(folder, name, at_first) {
+        Err(Errno::EXIST) => return Err(Trouble::Overtaken),
+        made => made?,
+    }
+    let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let made = rustix::fs::openat(folder, name, flags, Mode::empty())?;
+    let_belong_like(&made, folder);
+    if let Some(mode) = mode {
+        rustix::fs::fchmod(&made, Mode::from_raw_mode(mode))?;
+    }
+    Ok(rustix::fs::unlinkat(folder, spot.beside, AtFlags::REMOVEDIR)?)
 }
 
 /// Removes a folder that is empty.

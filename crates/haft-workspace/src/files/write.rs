@@ -4,76 +4,103 @@ use std::io;
 use std::path::Path;
 
 use bytes::Bytes;
-use haft_contract::door::{ChangeSetId, Errand, FileKind, Permit, ReadVersion, Receipt, Receipts, Written};
+use haft_contract::door::{ChangeSetId, Errand, FileKind, FileOp, Permit, ReadVersion, Receipt, Receipts, Written};
 use haft_contract::effect::{Change, Effect};
 use haft_contract::error::{Next, Operation, ToolError};
 use haft_contract::kinds::ErrorKind;
 use haft_contract::path::{Extent, Place, Target};
 use haft_contract::stamp::Basis;
-use rustix::fs::{Access, AtFlags};
+use rustix::fs::{Access, AtFlags, Stat};
 use rustix::io::Errno;
 use tokio_util::sync::CancellationToken;
 
 use super::image::LARGEST_KEPT;
 use super::open::{Root, open_error, outside};
+use super::owner::NOT_AS_ANOTHER;
 use super::shut::Shut;
 use super::transaction::{self, Action, Content, Deed, Expected, Job, NotDone, Standing, missing_folders};
 use super::{REMEMBERED, facts, system_error};
-use crate::state::journal::{By, Journal};
+use crate::state::journal::{By, Journal, Rights};
+
+/// Where something is changed, and what is permitted there.
+type Grounds<'a> = (&'a Root, &'a Permit);
 
 /// A change that its permit admits.
 pub(super) struct Write {
     deeds: Vec<Deed>,
     /// The targets with what happens to them, and which deed does it.
     changes: Vec<(Target, Change, usize)>,
+    /// What each operation comes to, and which deed has its notes.
+    ops: Vec<(Change, usize)>,
 }
 
 impl Write {
-    /// Plans to put contents in place, with the folders that are missing above them.
-    pub(super) fn admitted(root: &Root, permit: &Permit, contents: &[(Target, Bytes)]) -> Result<Self, ToolError> {
-        let mut write = Self { deeds: Vec::new(), changes: Vec::new() };
-        for (target, content) in contents {
-            let change = admitted_change(root, permit, target)?;
-            let place = place_of(target)?;
-            if root.is_root(place) {
-                return Err(the_root());
+    /// Plans to make these changes, with the folders that are missing above new files.
+    pub(super) fn admitted(root: &Root, permit: &Permit, ops: &[FileOp]) -> Result<Self, ToolError> {
+        let mut write = Self { deeds: Vec::new(), changes: Vec::new(), ops: Vec::new() };
+        for op in ops {
+            match op {
+                FileOp::Put(target, content) => write.add_content((root, permit), target, content)?,
+                FileOp::Remove(target) => write.add_removal((root, permit), target)?,
+                FileOp::Rename(from, to) => write.add_rename((root, permit), from, to)?,
+                FileOp::RenameAs(from, to, content) => {
+                    write.add_renamed_content((root, permit), (from, to), content)?
+                }
             }
-            refuse_write_protected(root, target)?;
-            let is_new = |deed: &Deed| write.deeds.iter().all(|known| known.place != deed.place);
-            let folders: Vec<Deed> = missing_folders(root, place).into_iter().filter(is_new).collect();
-            write.deeds.extend(folders);
-            let action = Action::Put(Content::Bytes(content.clone()), None);
-            write.add(permit, target, (change, action))?;
         }
         Ok(write)
     }
 
-    /// Plans to remove something.
-    pub(super) fn of_removal(root: &Root, permit: &Permit, target: &Target) -> Result<Self, ToolError> {
-        if root.is_root(place_of(target)?) {
-            return Err(the_root());
-        }
+    fn add_content(&mut self, (root, permit): Grounds<'_>, target: &Target, content: &Bytes) -> Result<(), ToolError> {
+        let change = admitted_change(root, permit, target)?;
+        refuse_root(root, target)?;
+        refuse_write_protected(root, target)?;
+        self.add_folders(root, target)?;
+        self.ops.push((change, self.deeds.len()));
+        self.add(permit, target, (change, Action::Put(Content::Bytes(content.clone()), None)))
+    }
+
+    fn add_removal(&mut self, (root, permit): Grounds<'_>, target: &Target) -> Result<(), ToolError> {
+        refuse_root(root, target)?;
         permit.admit(&Effect::Change(target.clone(), Change::Remove))?;
-        let mut write = Self { deeds: Vec::new(), changes: Vec::new() };
-        write.add(permit, target, (Change::Remove, Action::Remove))?;
-        Ok(write)
+        self.ops.push((Change::Remove, self.deeds.len()));
+        self.add(permit, target, (Change::Remove, Action::Remove))
     }
 
-    /// Plans to give something another name.
-    pub(super) fn of_rename(root: &Root, permit: &Permit, from: &Target, to: &Target) -> Result<Self, ToolError> {
-        let (place, new_place) = (place_of(from)?, place_of(to)?);
-        if root.is_root(place) || root.is_root(new_place) {
-            return Err(the_root());
+    fn add_rename(&mut self, (root, permit): Grounds<'_>, from: &Target, to: &Target) -> Result<(), ToolError> {
+        admit_rename((root, permit), from, to)?;
+        self.add_folders(root, to)?;
+        let deed = self.deeds.len();
+        self.add(permit, from, (Change::Remove, Action::Rename(place_of(to)?.to_owned())))?;
+        self.changes.push((to.clone(), Change::Create, deed));
+        self.ops.push((Change::Create, deed));
+        Ok(())
+    }
+
+    fn add_renamed_content(
+        &mut self,
+        (root, permit): Grounds<'_>,
+        (from, to): (&Target, &Target),
+        content: &Bytes,
+    ) -> Result<(), ToolError> {
+        admit_rename((root, permit), from, to)?;
+        refuse_write_protected(root, from)?;
+        self.add_folders(root, to)?;
+        // As with a replaced file, new content does not run with the rights of its owner.
+        let rights = stat_of(root, from)?.map(|stat| Rights { mode: stat.st_mode & NOT_AS_ANOTHER, owner: None });
+        self.ops.push((Change::Create, self.deeds.len()));
+        self.add(permit, to, (Change::Create, Action::Put(Content::Bytes(content.clone()), rights)))?;
+        self.add(permit, from, (Change::Remove, Action::Remove))
+    }
+
+    /// Adds the folders that are missing above a target, each once.
+    fn add_folders(&mut self, root: &Root, target: &Target) -> Result<(), ToolError> {
+        for folder in missing_folders(root, place_of(target)?) {
+            if self.deeds.iter().all(|known| known.place != folder.place) {
+                self.deeds.push(folder);
+            }
         }
-        if root.holds_off_limits(place) {
-            return Err(outside(from));
-        }
-        permit.admit(&Effect::Change(from.clone(), Change::Remove))?;
-        permit.admit(&Effect::Change(to.clone(), Change::Create))?;
-        let mut write = Self { deeds: missing_folders(root, new_place), changes: Vec::new() };
-        write.add(permit, from, (Change::Remove, Action::Rename(new_place.to_owned())))?;
-        write.changes.push((to.clone(), Change::Create, write.deeds.len() - 1));
-        Ok(write)
+        Ok(())
     }
 
     fn add(&mut self, permit: &Permit, target: &Target, (change, action): (Change, Action)) -> Result<(), ToolError> {
@@ -119,12 +146,13 @@ impl Write {
             self.told(not_done)
         })?;
         receipts.note_change_set(ChangeSetId(done.set));
-        let mut written = Vec::new();
         for (target, change, deed) in &self.changes {
             receipts.note(Receipt::Changed(target.clone(), *change));
             self.note_read(root, (target, *deed), receipts);
-            written.push(Written { change: *change, notes: done.notes.get(*deed).cloned().unwrap_or_default() });
         }
+        let notes = |deed: usize| done.notes.get(deed).cloned().unwrap_or_default();
+        let mut written: Vec<Written> =
+            self.ops.iter().map(|(change, deed)| Written { change: *change, notes: notes(*deed) }).collect();
         if let Some(last) = written.last_mut() {
             last.notes.extend(done.loss());
         }
@@ -209,6 +237,26 @@ fn refuse_write_protected(root: &Root, target: &Target) -> Result<(), ToolError>
     let what = format!("{target} is write-protected (mode {:o}). It was not touched.", stat.st_mode & 0o7777);
     let next = Next::AskUser("ask the user to allow writing to it, or write to another file".into());
     Err(ToolError::new(ErrorKind::Permission, what, next).about_file(target.to_string(), Operation::Write))
+}
+
+/// Refuses to give something another name that is the root, holds what is off limits, or is not planned to be renamed.
+fn admit_rename((root, permit): Grounds<'_>, from: &Target, to: &Target) -> Result<(), ToolError> {
+    refuse_root(root, from)?;
+    refuse_root(root, to)?;
+    if root.holds_off_limits(place_of(from)?) {
+        return Err(outside(from));
+    }
+    permit.admit(&Effect::Change(from.clone(), Change::Remove))?;
+    permit.admit(&Effect::Change(to.clone(), Change::Create))
+}
+
+fn refuse_root(root: &Root, target: &Target) -> Result<(), ToolError> {
+    if root.is_root(place_of(target)?) { Err(the_root()) } else { Ok(()) }
+}
+
+fn stat_of(root: &Root, target: &Target) -> Result<Option<Stat>, ToolError> {
+    let Ok((folder, name)) = root.open_parent(place_of(target)?) else { return Ok(None) };
+    Ok(rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW).ok())
 }
 
 fn place_of(target: &Target) -> Result<&Path, ToolError> {

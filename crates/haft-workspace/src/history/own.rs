@@ -13,7 +13,7 @@ use haft_contract::encoding::decode;
 use haft_contract::error::{Next, ToolError};
 use haft_contract::guarded::{self, refused_from_commands};
 use haft_contract::history::{
-    Eviction, History as SessionHistory, PastChange, Reversal, Reversed, ReversedFile, SessionRun,
+    Direction, Eviction, History as SessionHistory, PastChange, Reversal, Reversed, ReversedFile, SessionRun,
 };
 use haft_contract::kinds::ErrorKind;
 use haft_contract::path::{Extent, Place, Target};
@@ -111,7 +111,13 @@ impl History {
         };
         let wanted = UndoRequest { scope, mode, ..UndoRequest::all(Which::Number(number)) };
         let own: Vec<u64> = sets.of_session(by).collect();
-        let taken = self.request(&wanted).map_err(|error| told(&error, &own))?;
+        let mut taken = self.request(&wanted).map_err(|error| told(&error, &own))?;
+        let is_chosen = request.direction == Direction::Undo && request.change_set.is_none() && request.file.is_none();
+        let newer: Vec<String> = own.iter().take_while(|own| **own != number).map(ToString::to_string).collect();
+        if is_chosen && !newer.is_empty() {
+            let newer = newer.join(", ");
+            taken.notes.push(format!("Change set {newer} wrote only generated files and stays; name it to undo it."));
+        }
         let did = match mode {
             UndoMode::Plan => self.look_at(number).map_err(|error| told(&error, &own))?,
             UndoMode::Commit => Vec::new(),

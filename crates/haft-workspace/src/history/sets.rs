@@ -7,7 +7,7 @@ pub(super) use later::LaterChanges;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use haft_contract::change_summary::ChangedPath;
+use haft_contract::change_summary::{ChangedPath, only_writes_generated};
 use haft_contract::door::ChangeSetId;
 use haft_contract::effect::Change;
 use haft_contract::history::{Direction, Reversal, Undone};
@@ -322,7 +322,7 @@ impl Sets {
         if let Some(ChangeSetId(number)) = request.change_set {
             return if self.is_of_session(number, by) { Ok(number) } else { Err(HistoryError::Unknown(number)) };
         }
-        let Some(file) = &request.file else { return self.of_session(by).next().ok_or(HistoryError::NothingLeft) };
+        let Some(file) = &request.file else { return self.own_newest(by).ok_or(HistoryError::NothingLeft) };
         let path = file.place().path();
         let holds_there = |number: &u64| {
             let set = self.sets.get(number);
@@ -330,6 +330,17 @@ impl Sets {
         };
         let not_concerned = || HistoryError::NotConcerned(file.to_string());
         self.of_session(by).find(holds_there).ok_or_else(not_concerned)
+    }
+
+    /// Returns the newest change of a session that holds: one that does more than to write generated files, where there is
+    /// one. A model that ran its tests does not mean the cache that they filled.
+    fn own_newest(&self, by: &By) -> Option<u64> {
+        let shown = self.shown();
+        let is_cache = |number: &u64| {
+            let set = shown.iter().find(|set| set.number == *number);
+            set.is_some_and(|set| set.command.is_some() && only_writes_generated(&set.files))
+        };
+        self.of_session(by).find(|number| !is_cache(number)).or_else(|| self.of_session(by).next())
     }
 
     /// Returns the newest undo of a session that holds: any, or one that is this change set or took it back.

@@ -2,6 +2,7 @@
 
 mod again;
 mod long;
+mod own;
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use haft_contract::call::CallId;
-use haft_contract::door::{Errand, Permit, PermitIssuer, SessionName};
+use haft_contract::door::{Errand, FileOp, Permit, PermitIssuer, SessionName};
 use haft_contract::effect::{Change, Effect};
 use haft_contract::error::ToolError;
 use haft_contract::history::Undone;
@@ -55,6 +56,10 @@ impl Ground {
     }
 
     fn permit(&self) -> Permit {
+        self.permit_for(haft_contract::door::Purpose::default())
+    }
+
+    fn permit_for(&self, purpose: haft_contract::door::Purpose) -> Permit {
         let root = Target::Inside(Place::new("", Extent::Tree));
         let effects =
             [Change::Create, Change::Replace, Change::Remove].map(|change| Effect::Change(root.clone(), change));
@@ -64,7 +69,7 @@ impl Ground {
             session: SessionName::new("s"),
             run: self.run.into(),
             turn: self.turn,
-            purpose: haft_contract::door::Purpose::default(),
+            purpose,
             old_changes: haft_contract::door::OldChanges::Stay,
         };
         Permit::issue(&PermitIssuer::of_the_runtime(), errand, effects.into(), CancellationToken::new())
@@ -72,18 +77,23 @@ impl Ground {
 
     fn write(&self, files: &[(&str, &str)]) -> Result<u64, ToolError> {
         let permit = self.permit();
-        let contents: Vec<(Target, Bytes)> =
-            files.iter().map(|(name, content)| (target(name), Bytes::copy_from_slice(content.as_bytes()))).collect();
-        run(self.workspace().doors(&self.state()).files.write(&permit, &contents))?;
+        let put =
+            |(name, content): &(&str, &str)| FileOp::Put(target(name), Bytes::copy_from_slice(content.as_bytes()));
+        let ops: Vec<FileOp> = files.iter().map(put).collect();
+        run(self.workspace().doors(&self.state()).files.change(&permit, &ops))?;
         Ok(permit.receipts().change_set().expect("it was changed").0)
     }
 
     fn remove(&self, name: &str) -> Result<(), ToolError> {
-        run(self.workspace().doors(&self.state()).files.remove(&self.permit(), &target(name)))
+        self.change(FileOp::Remove(target(name)))
     }
 
     fn rename(&self, from: &str, to: &str) -> Result<(), ToolError> {
-        run(self.workspace().doors(&self.state()).files.rename(&self.permit(), &target(from), &target(to)))
+        self.change(FileOp::Rename(target(from), target(to)))
+    }
+
+    fn change(&self, op: FileOp) -> Result<(), ToolError> {
+        run(self.workspace().doors(&self.state()).files.change(&self.permit(), &[op])).map(drop)
     }
 
     fn undo(&self, which: Which) -> Result<TakenBack, HistoryError> {

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use haft_contract::call::CallId;
-use haft_contract::door::{Errand, Permit, PermitIssuer, SessionName};
+use haft_contract::door::{Errand, FileOp, Permit, PermitIssuer, SessionName};
 use haft_contract::effect::{Change, Effect};
 use haft_contract::path::{Extent, Place, Target};
 use tokio_util::sync::CancellationToken;
@@ -64,7 +64,7 @@ impl Ground {
         let permit = Permit::issue(&PermitIssuer::of_the_runtime(), errand, effects.into(), CancellationToken::new());
         let target = Target::Inside(Place::new(name, Extent::Entry));
         let doors = Workspace::open(&self.path("")).expect("it is there").doors(&self.state());
-        let written = doors.files.write(&permit, &[(target, Bytes::from(content.to_owned()))]).await;
+        let written = doors.files.change(&permit, &[FileOp::Put(target, Bytes::from(content.to_owned()))]).await;
         written.expect("it can be written");
     }
 

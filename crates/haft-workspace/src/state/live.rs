@@ -12,18 +12,18 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
+use rustix::fs::{FlockOperation, OFlags, flock};
 
 use super::held::HeldFolder;
 use super::private;
 use super::registry::Claim;
 use super::sessions::SessionId;
 
-/// How the names of the folders go on, before the name of the session.
-const WORDS: &str = "live";
 /// Longest name of a session, and how many letters are added to one that others may have.
 const LONGEST_NAME: usize = 40;
 const ADDED: usize = 4;
+/// Longest name of a session that several processes share.
+const LONGEST_ID: usize = 100;
 /// How many letters the part behind the name of the session has.
 const UNIQUE: usize = 32;
 
@@ -32,6 +32,26 @@ const UNIQUE: usize = 32;
 pub struct LiveSessions {
     folder: PathBuf,
     claim: Claim,
+    serves: Serves,
+}
+
+/// What sessions serve over their sockets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Serves {
+    /// Their jobs.
+    Jobs,
+    /// Commands of other processes.
+    Commands,
+}
+
+impl Serves {
+    /// Returns how the names of the folders go on, before the name of the session.
+    fn words(self) -> &'static str {
+        match self {
+            Serves::Jobs => "live",
+            Serves::Commands => "held",
+        }
+    }
 }
 
 /// A session of another process.
@@ -59,8 +79,8 @@ pub struct HeldSocket {
 }
 
 impl LiveSessions {
-    pub(super) fn new(folder: PathBuf, claim: Claim) -> Self {
-        Self { folder, claim }
+    pub(super) fn new(folder: PathBuf, claim: Claim, serves: Serves) -> Self {
+        Self { folder, claim, serves }
     }
 
     /// Returns whether there is any, or what is left of one.
@@ -74,9 +94,6 @@ impl LiveSessions {
     ///
     /// Fails where no private folder can be made.
     pub fn hold(&self, name: &str) -> io::Result<HeldSocket> {
-        private::create_folder(&self.folder)?;
-        self.claim.stake();
-        self.remove_abandoned();
         let id = match name.parse::<SessionId>() {
             Ok(id) => id.to_string(),
             Err(_) => {
@@ -85,7 +102,23 @@ impl LiveSessions {
                 format!("{usual}-{}", &unguessable()[..ADDED])
             }
         };
-        let folder = HeldFolder::beneath(&self.folder, &format!("{WORDS}-{id}"))?;
+        self.hold_exactly(&id)
+    }
+
+    /// Makes a place for the socket of a session of this process, which has exactly this name: letters, digits, `-`, `_`
+    /// and `.` only.
+    ///
+    /// # Errors
+    ///
+    /// Fails where no private folder can be made, or where it is no name.
+    pub fn hold_exactly(&self, id: &str) -> io::Result<HeldSocket> {
+        if !is_session_name(id) {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        private::create_folder(&self.folder)?;
+        self.claim.stake();
+        self.remove_abandoned();
+        let folder = HeldFolder::beneath(&self.folder, &format!("{}-{id}", self.serves.words()))?;
         let socket = SocketPlace { folder: open_folder(folder.path())?, name: unguessable() };
         Ok(HeldSocket { _folder: folder, socket })
     }
@@ -94,14 +127,44 @@ impl LiveSessions {
     pub fn all(&self) -> Vec<LiveSession> {
         self.remove_abandoned();
         let entries = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        let mut live: Vec<LiveSession> = entries.filter_map(|entry| live_at(&entry.path())).collect();
+        let mut live: Vec<LiveSession> = entries.filter_map(|entry| live_at(&entry.path(), self.serves)).collect();
         live.sort_unstable_by(|a, b| a.id.cmp(&b.id));
         live
     }
 
-    fn remove_abandoned(&self) {
-        HeldFolder::remove_abandoned(&self.folder, WORDS);
+    /// Returns the session of this name, if it lives.
+    pub fn find(&self, id: &str) -> Option<LiveSession> {
+        let beginning = format!("haft-{}-{id}-", self.serves.words());
+        let entries = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let named = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&beginning));
+        let mut live = named.filter_map(|entry| live_at(&entry.path(), self.serves));
+        live.find(|session| session.id == id)
     }
+
+    /// Waits until no other process of the user is about to start a session; others wait as long as the answer lives.
+    ///
+    /// # Errors
+    ///
+    /// Fails where no private folder can be made.
+    pub fn starting(&self) -> io::Result<File> {
+        private::create_folder(&self.folder)?;
+        let path = self.folder.join("starting");
+        let flags = OFlags::NOFOLLOW.bits().cast_signed();
+        let mut options = OpenOptions::new();
+        let file = options.write(true).create(true).truncate(false).mode(0o600).custom_flags(flags).open(path)?;
+        flock(&file, FlockOperation::LockExclusive)?;
+        Ok(file)
+    }
+
+    fn remove_abandoned(&self) {
+        HeldFolder::remove_abandoned(&self.folder, self.serves.words());
+    }
+}
+
+/// Returns whether this can be the name of a session that several processes share.
+pub fn is_session_name(id: &str) -> bool {
+    let is_usual = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    (1..=LONGEST_ID).contains(&id.len()) && id.chars().all(is_usual)
 }
 
 impl SocketPlace {
@@ -111,8 +174,8 @@ impl SocketPlace {
     }
 }
 
-fn live_at(path: &Path) -> Option<LiveSession> {
-    let words = path.file_name()?.to_str()?.strip_prefix("haft-")?.strip_prefix(WORDS)?.strip_prefix('-')?;
+fn live_at(path: &Path, serves: Serves) -> Option<LiveSession> {
+    let words = path.file_name()?.to_str()?.strip_prefix("haft-")?.strip_prefix(serves.words())?.strip_prefix('-')?;
     let id = words.get(..words.len().checked_sub(UNIQUE + 1)?)?.to_owned();
     let entries = std::fs::read_dir(path).ok()?.flatten();
     let mut sockets = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_socket()));
@@ -168,7 +231,7 @@ mod tests {
         std::fs::create_dir_all(&root).unwrap();
         let live = WorkspaceState::new(&home.path().join("state"), &root).live_sessions();
         drop(live.hold("one").unwrap());
-        let left = live.folder.join(format!("haft-{WORDS}-one-{}", "0".repeat(UNIQUE)));
+        let left = live.folder.join(format!("haft-live-one-{}", "0".repeat(UNIQUE)));
         std::fs::create_dir(&left).unwrap();
         let place = SocketPlace { folder: open_folder(&left).unwrap(), name: "socket".to_owned() };
         drop(UnixListener::bind(place.path()).unwrap());

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use haft_contract::call::CallId;
-use haft_contract::door::{Doors, Errand, OldChanges, PageRequest, Permit, PermitIssuer, SessionName};
+use haft_contract::door::{Doors, Errand, FileOp, OldChanges, PageRequest, Permit, PermitIssuer, SessionName};
 use haft_contract::effect::{Change, Effect};
 use haft_contract::error::ToolError;
 use haft_contract::path::{Extent, Place, Target};
@@ -93,29 +93,26 @@ impl Ground {
     }
 
     pub(crate) fn write_with(&self, permit: &Permit, files: &[(&str, &[u8])]) -> Result<u64, ToolError> {
-        let contents: Vec<(Target, Bytes)> =
-            files.iter().map(|(name, content)| (target(name), Bytes::copy_from_slice(content))).collect();
-        run(self.doors().files.write(permit, &contents))?;
+        run(self.doors().files.change(permit, &puts(files)))?;
         Ok(permit.receipts().change_set().expect("it was changed").0)
     }
 
     /// Writes files, and adds what is said of them.
     pub(crate) fn write_noting(&self, files: &[(&str, &[u8])], notes: &mut Vec<String>) -> Result<u64, ToolError> {
-        let contents: Vec<(Target, Bytes)> =
-            files.iter().map(|(name, content)| (target(name), Bytes::copy_from_slice(content))).collect();
         let permit = permit(Vec::new(), &CancellationToken::new());
-        let written = run(self.doors().files.write(&permit, &contents))?;
+        let written = run(self.doors().files.change(&permit, &puts(files)))?;
         notes.extend(written.into_iter().flat_map(|written| written.notes));
         Ok(permit.receipts().change_set().expect("it was changed").0)
     }
 
     pub(crate) fn remove(&self, name: &str) -> Result<(), ToolError> {
-        run(self.doors().files.remove(&permit(Vec::new(), &CancellationToken::new()), &target(name)))
+        let permit = permit(Vec::new(), &CancellationToken::new());
+        run(self.doors().files.change(&permit, &[FileOp::Remove(target(name))])).map(drop)
     }
 
     pub(crate) fn rename(&self, from: &str, to: &str) -> Result<(), ToolError> {
         let permit = permit(Vec::new(), &CancellationToken::new());
-        run(self.doors().files.rename(&permit, &target(from), &target(to)))
+        run(self.doors().files.change(&permit, &[FileOp::Rename(target(from), target(to))])).map(drop)
     }
 
     /// Reads a file as `read_file` does.
@@ -183,6 +180,10 @@ fn permit_for(old_changes: OldChanges, found: Vec<(Target, Basis)>, stop: &Cance
         old_changes,
     };
     Permit::issue(&PermitIssuer::of_the_runtime(), errand, effects.into(), stop.clone()).resting_on(found)
+}
+
+fn puts(files: &[(&str, &[u8])]) -> Vec<FileOp> {
+    files.iter().map(|(name, content)| FileOp::Put(target(name), Bytes::copy_from_slice(content))).collect()
 }
 
 pub(crate) fn target(name: &str) -> Target {

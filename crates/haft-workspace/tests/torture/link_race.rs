@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use haft_contract::door::FileOp;
 use haft_contract::path::{Extent, RawPath, Target};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use tokio_util::sync::CancellationToken;
@@ -82,5 +83,5 @@ fn located_write(ground: &Ground, name: &str) -> Result<(), haft_contract::error
         Target::Inside(_) => located,
         Target::Outside(_) => target(name),
     };
-    run(doors.files.write(&permit, &[(place, bytes::Bytes::from_static(b"inside\n"))])).map(drop)
+    run(doors.files.change(&permit, &[FileOp::Put(place, bytes::Bytes::from_static(b"inside\n"))])).map(drop)
 }

@@ -2,7 +2,7 @@
 //!
 //! Nothing is concluded from what the system says of itself: a command is really run, and does nothing.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use haft_contract::BoxFuture;
@@ -12,7 +12,7 @@ use haft_contract::error::ToolError;
 use haft_contract::inspection::{Inspection, Inspector};
 use haft_contract::path::{Extent, RawPath};
 use haft_contract::process::{Command, Level};
-use haft_sandbox::Launcher;
+use haft_sandbox::{Launcher, Platform, how_to_get};
 
 use super::fact;
 use crate::exit::Exit;
@@ -33,14 +33,22 @@ pub(super) fn show(host: &Host) -> anyhow::Result<Exit> {
     if confinement.untried.is_some() {
         fact("", "could not be tested just now, so no command runs")?;
     }
-    for missing in &confinement.missing {
+    // Below the full level the layers say all of it, and what each costs.
+    let most = if reached == Level::Full { usize::MAX } else { 1 };
+    for missing in confinement.missing.iter().take(most) {
         fact("", &format!("missing: {missing}"))?;
     }
-    parts()?;
-    fact(
-        "network",
-        if host.settings.surroundings.network { "on for commands (by the settings)" } else { "off for commands" },
-    )?;
+    layers()?;
+    let network = match (host.settings.surroundings.network, confinement.supervised, reached) {
+        (true, ..) => "on for commands (by the settings)",
+        (false, true, Level::Full) => "hosts by name, each decided about when a command connects",
+        (false, true, _) => {
+            "hosts by name through a proxy, each decided about; weaker: only programs that ask the proxy"
+        }
+        (false, false, Level::None) => "not confined",
+        (false, false, _) => "off for commands; one that you agree to with a network has all of it",
+    };
+    fact("network", network)?;
     let shell = processes.find_program(&["bash", "sh"]).map(|path| path.display().to_string());
     fact("shell", shell.as_deref().unwrap_or("none was found"))?;
     let undone = match block_on(tried(host))? {
@@ -59,15 +67,35 @@ fn level(level: Level) -> &'static str {
     }
 }
 
-/// Says of each part of the sandbox whether it works here.
-fn parts() -> anyhow::Result<()> {
-    match haft_sandbox::examine(&Launcher::own()) {
-        Ok(trials) => trials.iter().try_for_each(|trial| match &trial.outcome {
-            Ok(how) => fact(&format!("  {}", trial.name), how),
-            Err(why) => fact(&format!("  {}", trial.name), &format!("does not work: {why}")),
-        }),
-        Err(why) => fact("", &why),
+/// Says of each layer of the sandbox whether it works here, what a missing one costs, and how to get it.
+fn layers() -> anyhow::Result<()> {
+    let root = Path::new("/");
+    let platforms = Platform::detect(root, haft_config::environment::variable);
+    if !platforms.is_empty() {
+        let names: Vec<&str> = platforms.iter().map(|platform| platform.name()).collect();
+        fact("runs in", &names.join(", "))?;
     }
+    let trials = match haft_sandbox::examine(&Launcher::own()) {
+        Ok(trials) => trials,
+        Err(why) => return fact("", &why),
+    };
+    let mut missing = Vec::new();
+    for trial in &trials {
+        let name = format!("  {}", trial.layer.name());
+        match &trial.outcome {
+            Ok(how) => fact(&name, how)?,
+            Err(why) => {
+                missing.push(trial.layer);
+                fact(&name, &format!("missing: {why}. {}", trial.layer.cost()))?;
+            }
+        }
+    }
+    let mut label = "to get more";
+    for remedy in how_to_get(&missing, &platforms, root) {
+        fact(label, &remedy)?;
+        label = "";
+    }
+    Ok(())
 }
 
 /// Runs the trial; says why what a command changes cannot be taken back.

@@ -55,7 +55,7 @@ impl Namespace {
         let outside = std::fs::read_to_string("/etc/nsswitch.conf").unwrap_or_default();
         let contents = [
             ("resolv.conf", network::RESOLV_CONF.to_owned()),
-            ("hosts", network::hosts("here")),
+            ("hosts", network::hosts("here", "")),
             ("nsswitch.conf", network::nsswitch_conf(&outside)),
         ];
         for (name, content) in contents {

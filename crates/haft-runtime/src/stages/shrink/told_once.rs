@@ -20,10 +20,17 @@ pub(super) fn kind(repair: &str) -> Option<String> {
         // There may have been more to come.
         return (!is_completed(repair)).then(|| repair.to_owned());
     }
+    // Whatever is in a patch, the model expects it to be read.
+    if let Some((patch, _)) = what.split_once(" read as ").filter(|(read, _)| *read == "the patch") {
+        return Some(format!("{place}: {patch}"));
+    }
     if what.contains("read as ") || what.ends_with(" left out") {
         return Some(format!("{place}: {what}"));
     }
     let (before, after) = what.split_once(" → ")?;
+    if before.ends_with(" ms\"") || place.ends_with("_ms") {
+        return Some(format!("{place}: milliseconds"));
+    }
     let (read, meant) = (serde_json::from_str(before).ok()?, serde_json::from_str(after).ok()?);
     match &read {
         // The same value in another type.
@@ -72,6 +79,9 @@ mod tests {
             ("$.edits[0].new_str: read as \"new_text\"", "$.edits[12].new_str: read as \"new_text\""),
             ("json: removed a trailing comma", "json: removed a trailing comma"),
             ("$.path: \"\" left out", "$.path: \"\" left out"),
+            ("$.input: the patch read as edits of a.rs", "$.input: the patch read as changes of 3 files"),
+            ("$.timeout: \"300000 ms\" → 300 s", "$.timeout: \"60000 ms\" → 60 s"),
+            ("$.timeout_ms: 1500 → timeout 1.5 s", "$.timeout_ms: 2500 → timeout 2.5 s"),
         ] {
             assert_eq!(kind(one), kind(other));
             assert!(kind(one).is_some(), "{one}");

@@ -2,12 +2,12 @@
 //!
 //! It holds for the watching process too, which acts for the command when it renames folders.
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, BitFlags, PathBeneath, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr,
-    RulesetStatus, Scope,
+    ABI, Access, AccessFs, AccessNet, BitFlags, NetPort, PathBeneath, Ruleset, RulesetAttr, RulesetCreated,
+    RulesetCreatedAttr, RulesetStatus, Scope,
 };
 use rustix::fs::{FileType, Mode, OFlags};
 
@@ -19,6 +19,8 @@ const NEWEST: ABI = ABI::V7;
 const OLDEST: i64 = 2;
 /// Without the right to cut files off, a command could empty every file of the user's.
 const CUTS_NOTHING_OFF: i64 = 3;
+/// Since then it knows ports of TCP.
+pub(super) const KNOWS_PORTS: i64 = 4;
 /// Since then signals and abstract sockets are kept inside.
 const KEEPS_SIGNALS: i64 = 6;
 
@@ -34,6 +36,8 @@ pub(super) struct Files {
     pub(super) writable: Vec<PathBuf>,
     /// Whether ports may be used.
     pub(super) ports: Ports,
+    /// The numbers of its standard streams, which it may open by name (`/dev/stdin`), whatever they are.
+    pub(super) given: [Option<RawFd>; 3],
 }
 
 /// Whether ports may be used.
@@ -42,6 +46,8 @@ pub(super) enum Ports {
     /// No port at all.
     #[default]
     None,
+    /// This one, to connect to.
+    Connect(u16),
     /// All of them: they are those of a network of its own, or the network was granted.
     All,
 }
@@ -56,6 +62,11 @@ pub(super) fn restrict_to(files: &Files) -> Result<Vec<String>, NotEntered> {
     }
 }
 
+/// Says what this kernel cannot restrict; refuses where it restricts nothing.
+pub(super) fn cannot_restrict() -> Result<Vec<String>, NotEntered> {
+    version().map(not_restricted).map_err(|why| missing(&why))
+}
+
 /// Refuses where Landlock alone would let files be destroyed that may not be written.
 pub(super) fn confines_alone() -> Result<(), NotEntered> {
     enough_alone(version().map_err(|why| missing(&why))?)
@@ -68,15 +79,14 @@ fn enough_alone(version: i64) -> Result<(), NotEntered> {
     Err(missing(&format!("without namespaces its version {version} would let commands cut off any file of the user's")))
 }
 
+/// Returns whether the kernel can keep a process from all ports but some.
+pub(crate) fn knows_ports() -> bool {
+    version().is_ok_and(|version| version >= KNOWS_PORTS)
+}
+
 /// Returns whether abstract sockets of others are out of reach.
 pub(super) fn keeps_abstract_sockets() -> bool {
     version().is_ok_and(|version| version >= KEEPS_SIGNALS)
-}
-
-/// Keeps this process from sending signals to those that it has been started by.
-pub(super) fn keep_signals_inside() -> Result<(), NotEntered> {
-    let ruleset = Ruleset::default().scope(Scope::from_all(NEWEST)).and_then(|rules| rules.create());
-    ruleset.and_then(|rules| rules.restrict_self()).map(drop).map_err(|error| missing(&error.to_string()))
 }
 
 fn missing(why: &str) -> NotEntered {
@@ -95,10 +105,13 @@ fn rules(files: &Files) -> Result<RulesetCreated, landlock::RulesetError> {
     let everything = AccessFs::from_all(NEWEST) & !(AccessFs::MakeChar | AccessFs::MakeBlock);
     let device = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::ReadDir | AccessFs::Truncate | AccessFs::IoctlDev;
     let mut ruleset = Ruleset::default().handle_access(AccessFs::from_all(NEWEST))?.scope(Scope::from_all(NEWEST))?;
-    if files.ports == Ports::None {
+    if files.ports != Ports::All {
         ruleset = ruleset.handle_access(AccessNet::from_all(NEWEST))?;
     }
     let mut created = ruleset.create()?;
+    if let Ports::Connect(port) = files.ports {
+        created = created.add_rule(NetPort::new(port, AccessNet::ConnectTcp))?;
+    }
     let devices: Vec<PathBuf> = DEVICES.iter().map(|name| Path::new("/dev").join(name)).collect();
     let groups = [
         (&files.readable, AccessFs::from_read(NEWEST)),
@@ -111,7 +124,32 @@ fn rules(files: &Files) -> Result<RulesetCreated, landlock::RulesetError> {
             created = allow(created, path, rights)?;
         }
     }
+    for (number, stream) in files.given.into_iter().enumerate() {
+        if let Some(stream) = stream {
+            created = allow_stream(created, stream, number)?;
+        }
+    }
     Ok(created)
+}
+
+/// Allows a standard stream to be opened again. Pipes and sockets need no right.
+fn allow_stream(
+    ruleset: RulesetCreated,
+    stream: RawFd,
+    number: usize,
+) -> Result<RulesetCreated, landlock::RulesetError> {
+    // SAFETY: the process that will be the command's watcher holds it until the command has started.
+    #[allow(unsafe_code)]
+    let stream = unsafe { BorrowedFd::borrow_raw(stream) };
+    let kind = rustix::fs::fstat(stream).map(|found| FileType::from_raw_mode(found.st_mode));
+    let rights = match number {
+        0 => AccessFs::ReadFile | AccessFs::IoctlDev,
+        _ => AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev,
+    };
+    match kind {
+        Ok(FileType::RegularFile | FileType::CharacterDevice) => ruleset.add_rule(PathBeneath::new(stream, rights)),
+        _ => Ok(ruleset),
+    }
 }
 
 /// Allows what a path stands for. What is not there needs no right.

@@ -146,9 +146,24 @@ pub(super) fn find(root: BorrowedFd<'_>, place: &Path) -> io::Result<OwnedFd> {
     loop {
         match rustix::fs::openat2(root, place, flags, Mode::empty(), within) {
             Err(Errno::AGAIN | Errno::INTR) => {}
+            Err(Errno::NOSYS | Errno::PERM) => return find_stepwise(root, place),
             answer => return Ok(answer?),
         }
     }
+}
+
+/// Where the kernel has no `openat2`: nothing is found behind a link, because a link has no entries.
+fn find_stepwise(root: BorrowedFd<'_>, place: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut found = rustix::fs::openat(root, ".", flags, Mode::empty())?;
+    for part in place.components() {
+        match part {
+            Component::Normal(name) => found = rustix::fs::openat(&found, name, flags, Mode::empty())?,
+            Component::ParentDir => return Err(Errno::XDEV.into()),
+            Component::RootDir | Component::CurDir | Component::Prefix(_) => {}
+        }
+    }
+    Ok(found)
 }
 
 /// Makes a folder and those above it, as far as they are missing.

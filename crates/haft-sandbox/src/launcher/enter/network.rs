@@ -55,9 +55,16 @@ pub(super) fn nsswitch_conf(outside: &str) -> String {
 
 /// Returns what `/etc/hosts` contains inside. The entries of the host's own file are not among them: they would lead past
 /// the resolver, to addresses that do not exist here. haft looks names up on the host, where they count.
-pub(super) fn hosts(host_name: &str) -> String {
+///
+/// A program that listens on `localhost` chooses its first address. So that is ::1 too only where it is outside.
+pub(super) fn hosts(host_name: &str, outside: &str) -> String {
     let own = if host_name.is_empty() || host_name == "localhost" { String::new() } else { format!(" {host_name}") };
-    format!("127.0.0.1 localhost{own}\n::1 localhost ip6-localhost ip6-loopback\n")
+    let is_local_by_6 = outside.lines().any(|line| {
+        let mut words = line.split('#').next().unwrap_or_default().split_whitespace();
+        words.next() == Some("::1") && words.any(|name| name == "localhost")
+    });
+    let by_6 = if is_local_by_6 { "localhost " } else { "" };
+    format!("127.0.0.1 localhost{own}\n::1 {by_6}ip6-localhost ip6-loopback\n")
 }
 
 /// Makes the block local and returns the sockets of a supervisor: port 53 of 127.0.0.1 by UDP and by TCP, then a listener

@@ -20,7 +20,8 @@ use super::network;
 use super::places::{self, Place, What};
 use super::sources::{Given, Sources};
 use super::{NotEntered, OrMissing, limits};
-use crate::orders::{KeptParts, Visible, VisibleCode, VisibleRoot};
+use crate::glance::Glance;
+use crate::orders::{HomeAccess, KeptParts, Visible, VisibleCode, VisibleRoot};
 
 /// Devices that are the real ones; a command cannot do without the first.
 const DEVICES: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
@@ -125,7 +126,7 @@ impl<'a> NewRoot<'a> {
             grounds.in_order_of(&self.visible.roots);
         }
         self.home_files(places)?;
-        if self.visible.is_home_clean {
+        if self.visible.home_access == HomeAccess::ReadOnly {
             self.clean_home()?;
         }
         let hidden = self.visible.hidden.iter().map(PathBuf::as_path);
@@ -150,14 +151,16 @@ impl<'a> NewRoot<'a> {
     /// Lets programs look names up where a supervisor answers them.
     pub(super) fn look_names_up_inside(&self) -> Result<(), NotEntered> {
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-        let order = std::fs::read_to_string("/etc/nsswitch.conf").unwrap_or_default();
+        let outside = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
+        let (order, hosts) = (outside("/etc/nsswitch.conf"), outside("/etc/hosts"));
         let files = [
             ("/etc/resolv.conf", network::RESOLV_CONF.to_owned()),
-            ("/etc/hosts", network::hosts(&host)),
+            ("/etc/hosts", network::hosts(&host, &hosts)),
             ("/etc/nsswitch.conf", network::nsswitch_conf(&order)),
         ];
+        let mut glance = Glance::default();
         for (path, text) in files {
-            let Some(real) = places::follow(Path::new(path), &mut Vec::new()) else { continue };
+            let Some(real) = places::follow(Path::new(path), &mut Vec::new(), &mut glance) else { continue };
             self.put_text(&real, &text).or_missing(&format!("{path} in the sandbox"))?;
         }
         Ok(())

@@ -22,10 +22,15 @@ pub(crate) fn partly(
     private: &Path,
     descriptors: &[OwnedFd],
 ) -> Result<ReadyToRun, NotEntered> {
-    let (sockets, ports) = if orders.network { (Sockets::Internet, Ports::All) } else { (Sockets::Unix, Ports::None) };
+    let (sockets, ports) = match (orders.network, orders.proxy) {
+        (true, _) => (Sockets::Internet, Ports::All),
+        // An older kernel would leave this rule out without a word.
+        (false, Some(port)) if file_rights::knows_ports() => (Sockets::Streams, Ports::Connect(port)),
+        (false, _) => (Sockets::Unix, Ports::None),
+    };
     file_rights::confines_alone()?;
     nothing_hidden_in_roots(visible)?;
-    let files = Files { ports, ..files(orders, visible, private)? };
+    let files = Files { ports, given: orders.given, ..files(orders, visible, private)? };
     let owner = descriptors.first().map(|folder| namespaces::owner_to_become(folder.as_fd())).transpose();
     // What could be brought back later is given up while there still is the right to do so.
     limits::give_up_bounding_set().or_missing("Giving up capabilities")?;
@@ -34,13 +39,17 @@ pub(crate) fn partly(
     }
     let filters = Filters::prepare(sockets, Tracing::No)?;
     let limit = limits::processes_beside_others(orders.processes, "there is no namespace around the command")?;
-    let mut notes: Vec<String> = limit.note().into_iter().collect();
+    // Every command has the same limits. Who tries the level is told of them, and says so once.
+    let is_tried = orders.words.is_empty();
+    let mut notes: Vec<String> = limit.note().into_iter().filter(|_| is_tried).collect();
     limits::resources()?;
     rustix::thread::set_no_new_privs(true).or_missing("no_new_privs")?;
-    notes.extend(file_rights::restrict_to(&files)?);
+    notes.extend(file_rights::cannot_restrict()?);
     limits::give_up_capabilities().or_missing("Giving up capabilities")?;
     hide_from_command()?;
-    notes.extend(limits_of_this_level(visible));
+    if is_tried {
+        notes.extend(limits_of_this_level());
+    }
     Ok(ReadyToRun {
         notes,
         filters,
@@ -48,6 +57,7 @@ pub(crate) fn partly(
         folders: Folders::AsTheyAre,
         keeper: None,
         layers: Vec::new(),
+        files: Some(files),
     })
 }
 
@@ -63,7 +73,7 @@ fn nothing_hidden_in_roots(visible: &Visible) -> Result<(), NotEntered> {
     }
 }
 
-fn limits_of_this_level(visible: &Visible) -> Vec<String> {
+fn limits_of_this_level() -> Vec<String> {
     let mut notes = vec![
         "Without namespaces commands see which processes run, and reach sockets that are files.".into(),
         "Landlock does not keep commands from changing modes, owners, times and attributes of the user's other files."
@@ -74,9 +84,11 @@ fn limits_of_this_level(visible: &Visible) -> Vec<String> {
             "This kernel does not keep commands from sockets that have a name and no file (abstract ones).".into(),
         );
     }
-    if visible.roots.iter().any(|root| !root.read_only.is_empty()) {
-        notes.push("Without namespaces protected files of the workspace can be changed by commands.".into());
-    }
+    notes.push(
+        "Without namespaces haft restores protected files of the workspace after a command, and cannot keep the command \
+         from changing them while it runs."
+            .into(),
+    );
     notes
 }
 

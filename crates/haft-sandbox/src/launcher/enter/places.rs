@@ -7,6 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::FileType;
 
+use crate::glance::{Glance, Kind};
 use crate::orders::Visible;
 
 /// Folders that every command can read, one per line.
@@ -59,7 +60,7 @@ pub(super) enum What {
 
 /// Says what lies where, in the order in which it is to be put there.
 pub(super) fn plan(visible: &Visible, network: bool) -> Vec<Place> {
-    let place = Place::new;
+    let (place, mut glance) = (Place::new, Glance::default());
     let mut places = vec![place(Path::new("/dev"), What::Devices), place(Path::new("/proc"), What::Processes)];
     for (number, root) in visible.roots.iter().enumerate() {
         places.push(place(&root.path, What::Root(number)));
@@ -69,7 +70,7 @@ pub(super) fn plan(visible: &Visible, network: bool) -> Vec<Place> {
     }
     let home = (visible.home.clone(), 0o700);
     for (path, mode) in PRIVATE.iter().map(|(path, mode)| (PathBuf::from(path), *mode)).chain([home]) {
-        let Some(real) = follow(&path, &mut places) else { continue };
+        let Some(real) = follow(&path, &mut places, &mut glance) else { continue };
         if is_private_beside_roots(&real, visible) {
             let from = visible.folders.iter().find(|(inside, _)| *inside == path).map(|(_, outside)| outside.clone());
             places.push(Place { from, ..place(&real, What::Private(mode)) });
@@ -79,28 +80,28 @@ pub(super) fn plan(visible: &Visible, network: bool) -> Vec<Place> {
     // Names are looked up with a file that often lies in a folder of its own, behind a link.
     let resolver = network.then(|| PathBuf::from("/etc/resolv.conf"));
     for path in system.chain(resolver).chain(visible.readable.iter().cloned()) {
-        let Some(real) = follow(&path, &mut places) else { continue };
-        if !visible.roots.iter().any(|root| real.starts_with(&root.path)) && file_type(&real).is_some() {
+        let Some(real) = follow(&path, &mut places, &mut glance) else { continue };
+        if !visible.roots.iter().any(|root| real.starts_with(&root.path)) && glance.kind(&real).is_some() {
             places.push(place(&real, What::Readable));
         }
     }
     for (number, cache) in visible.caches.iter().enumerate() {
-        let Some(real) = follow(&cache.path, &mut places) else { continue };
+        let Some(real) = follow(&cache.path, &mut places, &mut glance) else { continue };
         if !visible.roots.iter().any(|root| real.starts_with(&root.path)) {
-            let programs = cache.programs.iter().filter_map(|programs| follow(programs, &mut places));
+            let programs = cache.programs.iter().filter_map(|path| follow(path, &mut places, &mut glance));
             let programs: Vec<PathBuf> = programs.filter(|programs| programs.starts_with(&real)).collect();
             places.push(place(&real, What::Cache(number)));
             places.extend(programs.iter().map(|programs| place(programs, What::Programs)));
         }
     }
-    show(visible, &mut places);
+    show(visible, &mut places, &mut glance);
     in_order(places)
 }
 
 /// Shows what this command may read, too: where it lies in something hidden, nothing beside it is to be seen.
-fn show(visible: &Visible, places: &mut Vec<Place>) {
+fn show(visible: &Visible, places: &mut Vec<Place>, glance: &mut Glance) {
     for path in &visible.shown {
-        let Some(real) = follow(path, places).filter(|real| file_type(real).is_some()) else { continue };
+        let Some(real) = follow(path, places, glance).filter(|real| glance.kind(real).is_some()) else { continue };
         let hidden: Vec<&PathBuf> = visible.hidden.iter().filter(|hidden| real.starts_with(hidden)).collect();
         let in_root = visible.roots.iter().any(|root| real.starts_with(&root.path));
         if in_root && hidden.is_empty() {
@@ -161,7 +162,7 @@ fn in_order(mut places: Vec<Place>) -> Vec<Place> {
 /// Follows the links in a path, notes them as places of their own, and returns where it really leads.
 ///
 /// Returns nothing for a path that is not absolute or goes in a circle. Nothing needs to exist.
-pub(super) fn follow(path: &Path, places: &mut Vec<Place>) -> Option<PathBuf> {
+pub(super) fn follow(path: &Path, places: &mut Vec<Place>, glance: &mut Glance) -> Option<PathBuf> {
     let mut rest: Vec<PathBuf> = parts(path);
     let mut real = PathBuf::from("/");
     let mut links = 0;
@@ -174,7 +175,7 @@ pub(super) fn follow(path: &Path, places: &mut Vec<Place>) -> Option<PathBuf> {
             continue;
         }
         let next = real.join(&part);
-        if file_type(&next) != Some(FileType::Symlink) {
+        if glance.kind(&next) != Some(Kind::Link) {
             real = next;
             continue;
         }
@@ -289,8 +290,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink("b", folder.path().join("a")).unwrap();
         std::os::unix::fs::symlink("a", folder.path().join("b")).unwrap();
-        assert_eq!(follow(&folder.path().join("a"), &mut Vec::new()), None);
-        assert_eq!(follow(Path::new("relative"), &mut Vec::new()), None);
+        assert_eq!(follow(&folder.path().join("a"), &mut Vec::new(), &mut Glance::default()), None);
+        assert_eq!(follow(Path::new("relative"), &mut Vec::new(), &mut Glance::default()), None);
     }
 
     #[test]

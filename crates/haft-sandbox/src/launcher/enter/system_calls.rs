@@ -18,6 +18,9 @@ use super::NotEntered;
 pub(super) enum Sockets {
     /// Those between its own processes, by path or in pairs.
     Unix,
+    /// TCP too, for a command whose ports Landlock restricts. It knows nothing of other protocols, nor of connections that
+    /// begin with the first bytes.
+    Streams,
     /// Those of the internet too: of a network of its own, or because the network was granted.
     Internet,
 }
@@ -223,6 +226,12 @@ fn refused(sockets: Sockets, tracing: Tracing) -> Built<Rules> {
     // Both put letters into the terminal as if somebody had typed them.
     let typed = |request: u64| all(&[(1, SeccompCmpOp::Eq, request)]);
     rules.insert(libc::SYS_ioctl, vec![typed(libc::TIOCSTI)?, typed(libc::TIOCLINUX)?]);
+    if sockets == Sockets::Streams {
+        let fast = number(libc::MSG_FASTOPEN);
+        for (call, flags) in [(libc::SYS_sendto, 3), (libc::SYS_sendmsg, 2), (libc::SYS_sendmmsg, 3)] {
+            rules.insert(call, vec![all(&[(flags, SeccompCmpOp::MaskedEq(fast), fast)])?]);
+        }
+    }
     rules.extend(set_id_refused()?);
     Ok(rules)
 }
@@ -263,6 +272,12 @@ fn sockets_refused(sockets: Sockets) -> Built<Vec<SeccompRule>> {
         all(&[is(libc::AF_NETLINK), (2, SeccompCmpOp::Ne, number(libc::NETLINK_ROUTE))])?,
     ];
     for family in [libc::AF_INET, libc::AF_INET6] {
+        if sockets == Sockets::Streams {
+            let datagrams = (1, SeccompCmpOp::MaskedEq(TYPE_MASK), number(libc::SOCK_DGRAM));
+            rules.push(all(&[is(family), datagrams])?);
+            let other = |protocol: i32| (2, SeccompCmpOp::Ne, number(protocol));
+            rules.push(all(&[is(family), other(0), other(libc::IPPROTO_TCP)])?);
+        }
         for odd in ODD_TYPES {
             rules.push(all(&[is(family), (1, SeccompCmpOp::MaskedEq(TYPE_MASK), number(odd))])?);
         }

@@ -6,19 +6,22 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
 use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use rustix::pipe::PipeFlags;
 use rustix::process::{Pid, WaitOptions, waitpid};
 
 use super::NotEntered;
-use super::file_rights::{self, Files};
+use super::file_rights::{self, Files, Ports};
 use super::layer::{self, Folders};
 use super::limits::{self, Limit};
 use super::mounts::{NO_EXEC, PLAIN, Tree, make_all_private, make_folder};
 use super::namespaces::{self, Side};
-use super::renames::Handover;
+use super::renames;
 use super::system_calls::{Filters, Sockets, Tracing};
 use crate::launcher::leave;
+use crate::launcher::notify::Handover;
+use crate::layer_cost::Layer;
 use crate::orders::Trial;
 
 /// What came of a trial: what is to be said of the part, or why it does not work.
@@ -27,26 +30,39 @@ type Outcome = Result<String, String>;
 const USER: i32 = libc::CLONE_NEWUSER;
 const MOUNTS: i32 = USER | libc::CLONE_NEWNS;
 
-/// A part, the namespaces that it needs around it, and how it is tried.
-type Part = (&'static str, i32, fn() -> Outcome);
+/// The namespaces that a layer needs around it, and how it is tried.
+fn part(layer: Layer) -> (i32, fn() -> Outcome) {
+    match layer {
+        Layer::UserNamespace => (USER, nothing_more),
+        Layer::Mounts => (MOUNTS, mounts),
+        Layer::MountAttributes => (MOUNTS, mount_attributes),
+        Layer::Overlay => (MOUNTS, overlay),
+        Layer::ProcessNamespace => (USER | libc::CLONE_NEWPID, nothing_more),
+        Layer::FreshProc => (MOUNTS | libc::CLONE_NEWPID, fresh_proc),
+        Layer::NetworkNamespace => (USER | libc::CLONE_NEWNET, nothing_more),
+        Layer::Loopback => (USER | libc::CLONE_NEWNET, loopback),
+        Layer::Landlock => (0, landlock),
+        Layer::LandlockPorts => (0, landlock_ports),
+        Layer::Seccomp => (0, seccomp),
+        Layer::Notifications => (0, notifications),
+        Layer::Openat2 => (0, openat2),
+        Layer::ProcessLimit => (MOUNTS | libc::CLONE_NEWPID, process_limit),
+    }
+}
 
-const PARTS: [Part; 11] = [
-    ("user namespace", USER, nothing_more),
-    ("mounts", MOUNTS, mounts),
-    ("process namespace", USER | libc::CLONE_NEWPID, nothing_more),
-    ("network namespace", USER | libc::CLONE_NEWNET, nothing_more),
-    ("loopback", USER | libc::CLONE_NEWNET, loopback),
-    ("fresh /proc", MOUNTS | libc::CLONE_NEWPID, fresh_proc),
-    ("overlay", MOUNTS, overlay),
-    ("Landlock", 0, landlock),
-    ("seccomp", 0, seccomp),
-    ("renaming folders", 0, renaming),
-    ("process limit", MOUNTS | libc::CLONE_NEWPID, process_limit),
-];
-
-/// Tries every part.
+/// Tries every layer by itself. Without a user namespace an ordinary user has no other one, so it is not tried.
 pub(crate) fn trials() -> Vec<Trial> {
-    PARTS.map(|(name, around, part)| Trial { name: name.to_owned(), outcome: apart(around, part) }).into()
+    let mut has_user_namespace = true;
+    let tried = Layer::ALL.map(|layer| {
+        let (around, part) = part(layer);
+        let outcome = match has_user_namespace || around == 0 {
+            true => apart(around, part),
+            false => Err("it needs a user namespace".to_owned()),
+        };
+        has_user_namespace &= layer != Layer::UserNamespace || outcome.is_ok();
+        Trial { layer, outcome }
+    });
+    tried.into()
 }
 
 /// Tries something in a process of its own and in these namespaces.
@@ -140,6 +156,41 @@ fn landlock() -> Outcome {
     }
 }
 
+fn mount_attributes() -> Outcome {
+    make_all_private().map_err(said)?;
+    works()
+}
+
+/// Forbids all ports but one, and tries both.
+fn landlock_ports() -> Outcome {
+    let version = file_rights::version()?;
+    if version < file_rights::KNOWS_PORTS {
+        return Err(format!("version {version} of Landlock has no rules for ports"));
+    }
+    let listener = internet_socket().map_err(said)?;
+    rustix::net::bind(&listener, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0)).map_err(said)?;
+    rustix::net::listen(&listener, 1).map_err(said)?;
+    let address: SocketAddrV4 =
+        rustix::net::getsockname(&listener).map_err(said)?.try_into().map_err(|_| "no address of the loopback")?;
+    let files = Files { readable: vec!["/".into()], ports: Ports::Connect(address.port()), ..Files::default() };
+    file_rights::restrict_to(&files).map_err(missing)?;
+    let connect = |port: u16| {
+        let socket = internet_socket()?;
+        rustix::net::connect(&socket, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, port))
+    };
+    match (connect(address.port()), connect(1)) {
+        (Ok(()), Err(Errno::ACCESS)) => works(),
+        (allowed, refused) => Err(format!("it does not tell ports apart: {allowed:?}, {refused:?}")),
+    }
+}
+
+fn openat2() -> Outcome {
+    let root = rustix::fs::open("/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).map_err(said)?;
+    let resolve = rustix::fs::ResolveFlags::BENEATH;
+    rustix::fs::openat2(&root, ".", OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), resolve).map_err(said)?;
+    works()
+}
+
 fn seccomp() -> Outcome {
     Filters::prepare(Sockets::Unix, Tracing::No).map_err(missing)?.apply().map_err(said)?;
     match internet_socket() {
@@ -148,12 +199,12 @@ fn seccomp() -> Outcome {
     }
 }
 
-fn renaming() -> Outcome {
+fn notifications() -> Outcome {
     rustix::thread::set_no_new_privs(true).map_err(said)?;
-    let handover = Handover::prepare().map_err(said)?;
+    let handover = Handover::prepare(renames::filter()).map_err(said)?;
     handover.install().map_err(said)?;
-    handover.receive().ok_or("the kernel does not ask about renames")?;
-    Ok("works, by asking the watching process".into())
+    handover.receive().ok_or("the kernel does not ask another process")?;
+    works()
 }
 
 fn process_limit() -> Outcome {
@@ -177,7 +228,7 @@ mod tests {
     }
 
     fn outcome(around: i32, part: fn() -> Outcome) -> Outcome {
-        let one = || vec![Trial { name: "one".to_owned(), outcome: apart(around, part) }];
+        let one = || vec![Trial { layer: Layer::Seccomp, outcome: apart(around, part) }];
         from_one_thread(one).remove(0).outcome
     }
 

@@ -92,7 +92,7 @@ impl<'a> LayerCopy<'a> {
         let copied = match FileType::from_raw_mode(stat.st_mode) {
             FileType::Directory => return self.inner_folder((from, to), lower, (name, depth)),
             FileType::RegularFile => self.file((from, to), name, &stat),
-            FileType::Symlink => link((from, to), name),
+            FileType::Symlink => link((from, name), (to, name)),
             FileType::CharacterDevice if stat.st_rdev == 0 => {
                 let (kind, mode) = (FileType::CharacterDevice, Mode::empty());
                 rustix::fs::mknodat(to, name, kind, mode, 0).map_err(io::Error::from)
@@ -146,18 +146,19 @@ impl<'a> LayerCopy<'a> {
     }
 }
 
-fn link((from, to): (&OwnedFd, &OwnedFd), name: &[u8]) -> io::Result<()> {
+/// Copies a link, from a name in a folder to another.
+pub(super) fn link((from, name): (&OwnedFd, &[u8]), (to, new): (&OwnedFd, &[u8])) -> io::Result<()> {
     let target = rustix::fs::readlinkat(from, name, Vec::new())?;
-    rustix::fs::symlinkat(&*target, to, name)?;
+    rustix::fs::symlinkat(&*target, to, new)?;
     let stat = stat_name(from, name)?;
     let (uid, gid) = (rustix::fs::Uid::from_raw(stat.st_uid), rustix::fs::Gid::from_raw(stat.st_gid));
     // Whoever may not give it away keeps it.
-    let _ = rustix::fs::chownat(to, name, Some(uid), Some(gid), AtFlags::SYMLINK_NOFOLLOW);
+    let _ = rustix::fs::chownat(to, new, Some(uid), Some(gid), AtFlags::SYMLINK_NOFOLLOW);
     Ok(())
 }
 
 /// Gives a copy the owner, the mode, the time and the marks of the kernel that the original has.
-fn like(from: impl AsFd, made: impl AsFd) -> io::Result<()> {
+pub(super) fn like(from: impl AsFd, made: impl AsFd) -> io::Result<()> {
     let stat = rustix::fs::fstat(&from)?;
     owner::give(&made, owner::of(&stat))?;
     for mark in [OPAQUE, ORIGIN] {

@@ -24,10 +24,10 @@ const MOST_TRIES: usize = 8;
 /// The folders of all layers of one command.
 #[derive(Debug)]
 pub(super) struct LayerFolder {
-    path: PathBuf,
-    lock_path: PathBuf,
+    pub(super) path: PathBuf,
+    pub(super) lock_path: PathBuf,
     /// Held as long as the folder is in use.
-    lock: File,
+    pub(super) lock: File,
 }
 
 /// One layer: what takes the changes, and what the kernel needs beside it.
@@ -96,6 +96,16 @@ impl LayerFolder {
         make(&folder, 0o700)?;
         let upper = make(&folder.join("upper"), of.st_mode & FOLDER_MODE)?;
         Ok(LayerPair { upper, work: make(&folder.join("work"), 0o700)? })
+    }
+
+    /// Opens a layer that was made before.
+    pub(super) fn pair(&self, number: usize) -> io::Result<LayerPair> {
+        let folder = self.path.join(number.to_string());
+        let open = |name: &str| {
+            let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            rustix::fs::open(folder.join(name), flags, Mode::empty())
+        };
+        Ok(LayerPair { upper: open("upper")?, work: open("work")? })
     }
 
     /// Removes everything.

@@ -4,13 +4,19 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use super::folder::{self, LayerFolder};
+
+/// How long after a sweep nobody looks again: beside the layers of this process, others are seldom left behind.
+const SWEPT: Duration = Duration::from_secs(60);
 
 /// Who removes, as soon as there is something to remove. It is waited for in the end.
 #[derive(Default)]
 pub(super) struct Removing {
     hand: Mutex<Option<(Sender<Work>, JoinHandle<()>)>>,
+    /// When each folder was looked through.
+    swept: Mutex<Vec<(PathBuf, Instant)>>,
 }
 
 enum Work {
@@ -22,6 +28,18 @@ impl Removing {
     /// Removes a layer.
     pub(super) fn remove(&self, folder: LayerFolder) {
         self.let_do(Work::Remove(folder));
+    }
+
+    /// Returns whether it is time to look for what others left behind. Who asks looks.
+    pub(super) fn is_sweep_due(&self, beneath: &Path) -> bool {
+        let mut swept = self.swept.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        match swept.iter_mut().find(|(folder, _)| folder == beneath) {
+            Some((_, last)) if now.duration_since(*last) < SWEPT => return false,
+            Some((_, last)) => *last = now,
+            None => swept.push((beneath.to_owned(), now)),
+        }
+        true
     }
 
     /// Removes what others left behind who are gone.
@@ -58,5 +76,23 @@ fn do_one(work: Work) {
     match work {
         Work::Remove(folder) => folder.remove(),
         Work::Sweep(beneath) => folder::sweep(&beneath),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_looked_through_once_and_then_only_after_a_while() {
+        let removing = Removing::default();
+        let [one, other] = ["/one", "/other"].map(Path::new);
+        assert!(removing.is_sweep_due(one) && removing.is_sweep_due(other));
+        assert!(!removing.is_sweep_due(one) && !removing.is_sweep_due(other));
+        {
+            let mut swept = removing.swept.lock().expect("nobody panicked");
+            swept[0].1 = swept[0].1.checked_sub(SWEPT).expect("the machine runs for longer");
+        }
+        assert!(removing.is_sweep_due(one) && !removing.is_sweep_due(other));
     }
 }

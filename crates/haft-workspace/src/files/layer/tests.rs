@@ -7,6 +7,7 @@ mod kinds;
 mod planted;
 mod quick;
 mod repositories;
+mod rewinds;
 mod shut;
 mod trees;
 mod whole;
@@ -67,7 +68,7 @@ impl Scene {
     }
 
     fn ground(&self) -> LayeredGround {
-        self.layers.prepare(Wanted::Layered).expect("it can be prepared")
+        self.layers.prepare(Wanted::Layered, None).expect("it can be prepared")
     }
 
     /// Lets a command work on a ground, and brings in what it did.
@@ -82,7 +83,7 @@ impl Scene {
     }
 
     fn show(&self, command: impl FnOnce(&Upper)) -> Settled {
-        let ground = self.layers.prepare(Wanted::Layered).expect("it can be prepared");
+        let ground = self.layers.prepare(Wanted::Layered, None).expect("it can be prepared");
         command(&Upper(upper_of(&ground)));
         self.settling(&ground, Settle::Show).expect("it can be shown")
     }

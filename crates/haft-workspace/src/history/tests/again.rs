@@ -62,8 +62,8 @@ fn what_a_call_changes_after_its_change_set_was_taken_back_holds_until_it_is_tak
     let ground = Ground::new();
     let permit = ground.permit();
     let write = |name: &str, content: &str| {
-        let contents = [(target(name), Bytes::copy_from_slice(content.as_bytes()))];
-        run(ground.workspace().doors(&ground.state()).files.write(&permit, &contents)).expect("it can be written");
+        let ops = [FileOp::Put(target(name), Bytes::copy_from_slice(content.as_bytes()))];
+        run(ground.workspace().doors(&ground.state()).files.change(&permit, &ops)).expect("it can be written");
     };
     write("a", "a\n");
     ground.undo(Which::Newest).expect("it can be taken back");

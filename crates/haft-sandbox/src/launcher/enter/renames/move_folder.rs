@@ -11,7 +11,7 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, Timespec, Timestamp
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::caller::Rename;
+use super::judgement::Rename;
 
 /// How deep folders may lie in each other. Each level needs descriptors.
 const DEEPEST: usize = 2000;

@@ -125,8 +125,13 @@ fn the_order_of_hosts_is_replaced_and_the_other_databases_stay() {
 
 #[test]
 fn the_machine_knows_its_own_names_and_one_server() {
-    assert_eq!(network::hosts("box"), "127.0.0.1 localhost box\n::1 localhost ip6-localhost ip6-loopback\n");
-    assert_eq!(network::hosts("localhost"), "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n");
+    for outside in ["", "::1 ip6-localhost\n", "# ::1 localhost\n", "::1 ip6-localhost # localhost\n"] {
+        assert_eq!(network::hosts("box", outside), "127.0.0.1 localhost box\n::1 ip6-localhost ip6-loopback\n");
+    }
+    for outside in ["::1 localhost\n", "127.0.0.1 localhost\n::1\tip6-localhost  localhost # here\n"] {
+        let inside = "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n";
+        assert_eq!(network::hosts("localhost", outside), inside, "{outside}");
+    }
     assert_eq!(network::RESOLV_CONF, "nameserver 127.0.0.1\nsearch .\n");
     assert!(network::LOOK_UP_SERVICES.iter().all(|folder| folder.starts_with('/')));
 }

@@ -13,7 +13,7 @@ use rustix::fs::{Gid, Mode, OFlags, Uid};
 use super::single_thread::in_one_thread;
 use crate::launcher::enter::{Entered, NotEntered, ReadyToRun, fully, partly};
 use crate::launcher::watch::Entered as _;
-use crate::orders::{Confine, Orders, Visible, VisibleRoot};
+use crate::orders::{Confine, HomeAccess, Orders, Visible, VisibleRoot};
 use crate::require::Need;
 
 const NOBODY: u32 = 65534;
@@ -100,7 +100,7 @@ impl Scene {
             hidden: vec![at("state"), at("layer")],
             home: at("home"),
             folders: Vec::new(),
-            is_home_clean: false,
+            home_access: HomeAccess::AsGiven,
             is_supervised: false,
             home_files: vec![(PathBuf::from(".greeting"), "hello\n".into())],
             code: None,
@@ -242,16 +242,21 @@ impl Scene {
             },
         );
         let orders = Orders {
+            streams: None,
+            given: [None; 3],
             words: Vec::new(),
             folder: self.at("w"),
             environment: Vec::new(),
             confine: Confine::Fully(visible.clone()),
             processes: 256,
             is_of_session: false,
+            proxy: None,
             network: self.network,
             has_input: false,
             serves: false,
             stays: false,
+            watched: Vec::new(),
+            own: Vec::new(),
             memory: None,
         };
         if !self.namespaces {

@@ -18,7 +18,7 @@ fn tree(path: &str) -> Target {
 }
 
 fn run(scene: &Scene, said: &[Target], command: impl FnOnce(&Upper)) -> Settled {
-    let mut ground = scene.layers.prepare(Wanted::Layered).expect("it can be prepared");
+    let mut ground = scene.layers.prepare(Wanted::Layered, None).expect("it can be prepared");
     ground.keep_only(Arc::from(said));
     command(&Upper(upper_of(&ground)));
     scene.settling(&ground, Settle::Keep).expect("it comes in")

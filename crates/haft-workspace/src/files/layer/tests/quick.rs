@@ -15,14 +15,14 @@ fn a_quick_ground_lies_in_memory_and_what_is_written_there_comes_in_and_can_be_t
     }
     let scene = Scene::new(&[("a", "1\n")]);
     assert!(scene.layers.at_hand(&Wanted::Quick).is_none(), "nothing is known yet");
-    let first = scene.layers.prepare(Wanted::Quick).expect("it can be prepared");
+    let first = scene.layers.prepare(Wanted::Quick, None).expect("it can be prepared");
     assert!(is_in_memory(&first));
     drop(first);
     let before = scene.tree();
     for round in 0..3 {
         // The clock of an old kernel stands still for some milliseconds; then one waits for it.
         let ground = scene.layers.at_hand(&Wanted::Quick);
-        let ground = ground.unwrap_or_else(|| scene.layers.prepare(Wanted::Quick).expect("it can be"));
+        let ground = ground.unwrap_or_else(|| scene.layers.prepare(Wanted::Quick, None).expect("it can be"));
         assert!(is_in_memory(&ground) && ground.is_untouched());
         write(&upper_of(&ground), "a", &format!("changed {round}\n"));
         assert!(!ground.is_untouched());
@@ -37,9 +37,9 @@ fn a_quick_ground_lies_in_memory_and_what_is_written_there_comes_in_and_can_be_t
 #[test]
 fn other_grounds_are_never_at_hand() {
     let scene = Scene::new(&[("a", "1\n")]);
-    drop(scene.layers.prepare(Wanted::Quick).expect("it can be prepared"));
+    drop(scene.layers.prepare(Wanted::Quick, None).expect("it can be prepared"));
     assert!(scene.layers.at_hand(&Wanted::Layered).is_none());
     assert!(scene.layers.at_hand(&Wanted::Open("no reason".into())).is_none());
-    let ground = scene.layers.prepare(Wanted::Layered).expect("it can be prepared");
+    let ground = scene.layers.prepare(Wanted::Layered, None).expect("it can be prepared");
     assert!(!is_in_memory(&ground));
 }

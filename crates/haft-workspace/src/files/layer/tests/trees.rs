@@ -286,7 +286,8 @@ fn a_tree_of_a_layer_in_memory_is_copied_and_undone() {
     for (name, command) in COMMANDS {
         let scene = target_scene();
         let before = exact(&scene);
-        let ground = scene.layers.prepare(Wanted::LayeredInMemory("the disk does not".into())).expect("it can be");
+        let ground =
+            scene.layers.prepare(Wanted::LayeredInMemory("the disk does not".into()), None).expect("it can be");
         command(&Upper(upper_of(&ground)));
         scene.settling(&ground, Settle::Keep).expect("it comes in");
         let after = exact(&scene);

@@ -133,7 +133,7 @@ fn a_layer_in_memory_is_committed_by_copying() {
     let scene = Scene::new(&[HEAD, ("a", "a"), (".gitignore", "target\n")]);
     let before = scene.tree();
     let wanted = Wanted::LayeredInMemory("the disk does not".into());
-    let ground = scene.layers.prepare(wanted).expect("it can be prepared");
+    let ground = scene.layers.prepare(wanted, None).expect("it can be prepared");
     let upper = Upper(upper_of(&ground));
     assert!(upper.0.starts_with("/dev/shm"));
     upper.write("a", "b");
@@ -152,7 +152,7 @@ fn a_layer_in_memory_is_committed_by_copying() {
 #[test]
 fn a_ground_without_layers_says_why() {
     let scene = Scene::new(&[("a", "a")]);
-    let ground = scene.layers.prepare(Wanted::Open("of the level".into())).expect("it can be prepared");
+    let ground = scene.layers.prepare(Wanted::Open("of the level".into()), None).expect("it can be prepared");
     assert_eq!(ground.uncovered(), Some("there is no layer over the workspace: of the level"));
     assert!(ground.roots()[0].layer.is_none());
 }

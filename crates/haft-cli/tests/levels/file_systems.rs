@@ -1,0 +1,59 @@
+//! File systems that an ordinary user can mount: in memory, and an overlay as the root of a container is.
+//!
+//! Those that need root are in `tests/filesystems/run`.
+
+use haft_testkit::require::Need;
+use haft_testkit::scratch_home::said;
+use haft_testkit::seccomp_filter::CallFilter;
+use std::process::Command;
+
+use super::workplace::Workplace;
+
+/// Does a day's work on what was mounted over the workspace. Every line must succeed.
+const WORK: &str = r#"
+cd "$1"; shift; haft=$1
+printf 'one\n' > a.txt; mkdir src; printf 'x\n' > src/x; chmod 640 a.txt
+tree() { find . -path ./.haft-trees -prune -o -printf '%p %M %l\n' | sort; cat a.txt src/x new/b.txt moved/x 2>/dev/null || true; }
+before=$(tree)
+"$haft" --yes call write_file '{"path":"new/b.txt","content":"b\n"}'
+"$haft" --yes call edit_file '{"path":"a.txt","old_text":"one","new_text":"uno"}'
+"$haft" undo; "$haft" undo
+[ "$(tree)" = "$before" ] || { echo "DIFFERS after the file tools"; tree; exit 1; }
+"$haft" --yes call bash 'echo two > a.txt; mv src moved; ln -s a.txt link; chmod 600 a.txt; rm -r moved/x; mkdir -p d/e'
+after=$(tree)
+[ "$after" != "$before" ] || { echo "the command changed nothing"; exit 1; }
+"$haft" undo
+[ "$(tree)" = "$before" ] || { echo "DIFFERS after undo"; tree; exit 1; }
+"$haft" redo
+[ "$(tree)" = "$after" ] || { echo "DIFFERS after redo"; tree; exit 1; }
+"$haft" log | grep -q bash
+echo ALL RIGHT
+"#;
+
+fn works_on(mount: &str) {
+    let place = Workplace::new(CallFilter::default());
+    let full = place.doctor("sandbox").starts_with("full");
+    let alone = ["--user", "--map-root-user", "--mount"];
+    let mounts = Command::new("unshare").args(alone).arg("true").status().is_ok_and(|status| status.success());
+    if !Need::Full.met(full) || !Need::Mounts.met(mounts) {
+        return;
+    }
+    let script = format!("{mount}\nset -- \"$1\" \"$0\"{WORK}");
+    let around = [&["unshare"][..], &alone, &["sh", "-euc", &script]].concat();
+    let workspace = place.home.path("ws").to_string_lossy().into_owned();
+    let said = said(place.home.command_behind(&around, &[&workspace]), "");
+    assert!(said.code == 0 && said.out.ends_with("ALL RIGHT\n"), "{}: {}{}", said.code, said.out, said.err);
+}
+
+#[test]
+fn a_workspace_in_memory_is_undone_exactly() {
+    works_on("mount -t tmpfs none \"$1\"");
+}
+
+#[test]
+fn a_workspace_on_an_overlay_is_undone_exactly() {
+    works_on(
+        "m=$(dirname \"$1\")/parts; mkdir \"$m\"; mount -t tmpfs none \"$m\"; mkdir \"$m/l\" \"$m/u\" \"$m/w\"
+         mount -t overlay overlay -o \"lowerdir=$m/l,upperdir=$m/u,workdir=$m/w\" \"$1\"",
+    );
+}

@@ -1,0 +1,306 @@
+//! Runs commands that other processes bring along with their standard streams: `haft exec`.
+//!
+//! A command takes the way of every call of the tool `bash`: rules, questions, sandbox, journal, one record. Only its
+//! streams are its caller's. The caller is at the other end of a connection, in this process or in another one.
+//!
+//! Not here: the messages (`haft-net`), the terminal (`haft-cli`), when a session ends (`holder`).
+
+pub mod holder;
+mod outcome;
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
+use std::time::Duration;
+
+use haft_contract::call::{CallId, Origin, ToolCall};
+use haft_contract::error::AdvanceYes;
+use haft_contract::process::{CallerSide, CallerStreams, Foreground, StreamNews};
+use haft_contract::reader::Reader;
+use haft_contract::signals::{Signals, TERMINAL_READY};
+use haft_net::exec::{CommandRequest, FromClient, Receiver, Sender, ToClient};
+use haft_policy::policy::Mode;
+use haft_runtime::approval::Approver;
+use haft_runtime::session::{Readers, Session};
+use serde_json::json;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::for_person::for_reader;
+use crate::host::{Host, nobody};
+
+/// How long a command has to end by itself when its caller is gone.
+const TO_HANG_UP: Duration = Duration::from_secs(1);
+
+const HANG_UP: i32 = 1;
+const KILL: i32 = 9;
+/// Signals that stop a command which has not begun: HUP, INT, QUIT, KILL, TERM.
+const THAT_STOP: [i32; 5] = [HANG_UP, 2, 3, KILL, 15];
+
+/// Runs the commands of one session.
+pub struct CommandServer {
+    host: Host,
+    session: Session,
+    stop: CancellationToken,
+}
+
+/// Both directions of a connection.
+pub type Talk = (Sender, Receiver);
+
+/// Returns who answers the questions about a command.
+pub trait Approvers: Send + Sync {
+    /// Returns who answers the questions about this command, over the connection to its caller.
+    fn approver(&self, request: &CommandRequest, dialogue: Dialogue) -> Box<dyn Approver>;
+}
+
+/// The way to a caller who is asked.
+pub struct Dialogue {
+    /// What is shown.
+    pub say: UnboundedSender<ToClient>,
+    /// What was typed; nothing at the end of input.
+    pub typed: std::sync::mpsc::Receiver<Option<String>>,
+}
+
+impl CommandServer {
+    /// Runs commands in a session of this name.
+    pub fn new(host: Host, name: &str) -> Self {
+        let session = host.session(name, Box::new(nobody())).with_readers(Readers::Several);
+        Self { host, session, stop: CancellationToken::new() }
+    }
+
+    /// The same for a session that has one command only.
+    pub fn for_one_command(host: Host, name: &str) -> Self {
+        let server = Self::new(host, name);
+        let session = server.session.without_jobs();
+        Self { session, ..server }
+    }
+
+    /// Runs a command to its end, and tells its caller about it.
+    ///
+    /// # Errors
+    ///
+    /// Fails where the caller is gone, or speaks another language.
+    pub async fn serve(&self, request: CommandRequest, talk: Talk, approvers: &dyn Approvers) -> io::Result<()> {
+        let (sender, mut receiver) = talk;
+        let (say, said) = unbounded_channel();
+        let (type_line, typed) = std::sync::mpsc::channel();
+        let approver = approvers.approver(&request, Dialogue { say, typed });
+        let session = self.session.joined(approver);
+        session.set_mode(mode(&request.mode));
+        let (news, told) = unbounded_channel();
+        let signals = Signals::default();
+        let origin = match request.paper {
+            Some(_) if request.yes.is_none() => Origin::Person,
+            _ => Origin::Script,
+        };
+        let streams = streams(&request, &mut receiver, (news, signals.clone()))?;
+        let call = ToolCall::new("bash", self.arguments(&request)?.into()).by(origin).with_streams(streams);
+        let conversation = Conversation {
+            session: &session,
+            call: call.id.clone(),
+            sender: &sender,
+            receiver,
+            signals,
+            type_line: Some(type_line),
+            is_running: false,
+            kill_at: None,
+        };
+        let result = {
+            let calling = self.host.runtime.call(&session, call);
+            conversation.hold(calling, (told, said), &self.stop).await
+        };
+        let result = for_reader(result, Reader::of(origin));
+        self.host.note_call(&result);
+        sender.send(&ToClient::Ended(Box::new(outcome::of(&result))), &[]).await
+    }
+
+    /// Returns whether the session keeps something running.
+    pub fn runs_jobs(&self) -> bool {
+        self.session.runs_jobs()
+    }
+
+    /// Stops all commands.
+    pub fn stop(&self) {
+        self.stop.cancel();
+    }
+
+    /// Ends what the session keeps running.
+    pub async fn end_jobs(&self) {
+        self.session.end_jobs().await;
+    }
+
+    fn arguments(&self, request: &CommandRequest) -> io::Result<serde_json::Value> {
+        let mut arguments = json!({ "command": request.line });
+        let folder = Path::new(std::ffi::OsStr::from_bytes(&request.folder));
+        if folder.starts_with(&self.host.workspace) && folder != self.host.workspace {
+            let not_text = || io::Error::new(io::ErrorKind::InvalidInput, "the name of the folder is no text");
+            arguments["working_dir"] = folder.to_str().ok_or_else(not_text)?.into();
+        }
+        if request.background {
+            arguments["background"] = true.into();
+            arguments["name"] = request.name.clone().into();
+        }
+        Ok(arguments)
+    }
+}
+
+fn mode(name: &str) -> Mode {
+    match name {
+        "plan" => Mode::Plan,
+        "try" => Mode::Try,
+        _ => Mode::Normal,
+    }
+}
+
+/// Returns the name of a mode in a request.
+pub fn mode_name(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Normal => "normal",
+        Mode::Plan => "plan",
+        Mode::Try => "try",
+    }
+}
+
+/// Returns the yes of a request.
+pub fn given_yes(request: &CommandRequest) -> Option<AdvanceYes> {
+    match request.yes.as_deref() {
+        Some("all") => Some(AdvanceYes::ToAll),
+        Some(_) => Some(AdvanceYes::ToUndoable),
+        None => None,
+    }
+}
+
+/// Returns the name of a yes in a request.
+pub fn yes_name(yes: AdvanceYes) -> &'static str {
+    match yes {
+        AdvanceYes::ToAll => "all",
+        AdvanceYes::ToUndoable => "undoable",
+    }
+}
+
+fn streams(
+    request: &CommandRequest,
+    receiver: &mut Receiver,
+    (news, signals): (UnboundedSender<StreamNews>, Signals),
+) -> io::Result<CallerStreams> {
+    let mut descriptors: [Option<OwnedFd>; 3] = Default::default();
+    for (descriptor, is_terminal) in descriptors.iter_mut().zip(request.terminals) {
+        if !is_terminal {
+            *descriptor = Some(receiver.descriptor().ok_or(io::ErrorKind::InvalidData)?);
+        }
+    }
+    let text = |bytes: &Vec<u8>| OsString::from_vec(bytes.clone());
+    Ok(CallerStreams::new(CallerSide {
+        descriptors,
+        foreground: if request.foreground { Foreground::AtOnce } else { Foreground::OnDemand },
+        news,
+        signals,
+        time: request.time.map(Duration::from_millis),
+        environment: request.environment.iter().map(|(name, value)| (text(name), text(value))).collect(),
+    }))
+}
+
+/// The conversation with the caller of a command while it runs.
+struct Conversation<'a> {
+    session: &'a Session,
+    call: CallId,
+    sender: &'a Sender,
+    receiver: Receiver,
+    signals: Signals,
+    type_line: Option<std::sync::mpsc::Sender<Option<String>>>,
+    is_running: bool,
+    /// When the command is killed because its caller is gone.
+    kill_at: Option<Instant>,
+}
+
+impl Conversation<'_> {
+    async fn hold<T>(
+        mut self,
+        calling: impl Future<Output = T>,
+        (mut told, mut said): (UnboundedReceiver<StreamNews>, UnboundedReceiver<ToClient>),
+        stop: &CancellationToken,
+    ) -> T {
+        tokio::pin!(calling);
+        let (mut is_gone, mut is_stopped) = (false, false);
+        loop {
+            tokio::select! {
+                result = &mut calling => {
+                    // What was said before the end is shown before it.
+                    while let Ok(message) = said.try_recv() {
+                        let _ = self.sender.send(&message, &[]).await;
+                    }
+                    return result;
+                }
+                Some(news) = told.recv() => self.pass_on(news).await,
+                Some(message) = said.recv() => drop(self.sender.send(&message, &[]).await),
+                message = self.receiver.next::<FromClient>(), if !is_gone => match message {
+                    Ok(Some(message)) => self.take(message),
+                    Ok(None) | Err(_) => {
+                        is_gone = true;
+                        self.hang_up();
+                    }
+                },
+                () = until(self.kill_at) => {
+                    self.kill_at = None;
+                    self.signals.send(KILL);
+                }
+                () = stop.cancelled(), if !is_stopped => {
+                    is_stopped = true;
+                    self.session.stop_turn();
+                }
+            }
+        }
+    }
+
+    async fn pass_on(&mut self, news: StreamNews) {
+        let message = match news {
+            StreamNews::Started => {
+                self.is_running = true;
+                return;
+            }
+            StreamNews::Terminal(terminal) => {
+                let _ = self.sender.send(&ToClient::Terminal, &[terminal.as_fd()]).await;
+                return;
+            }
+            StreamNews::Suspended(signal) => ToClient::Suspended(signal),
+            StreamNews::WantsTerminal => ToClient::WantsTerminal,
+        };
+        // Whoever is gone is noticed where it is listened to.
+        let _ = self.sender.send(&message, &[]).await;
+    }
+
+    fn take(&mut self, message: FromClient) {
+        match message {
+            FromClient::Signal(signal) if self.is_running => self.signals.send(signal),
+            FromClient::Signal(signal) if THAT_STOP.contains(&signal) => drop(self.session.cancel(&self.call)),
+            FromClient::TerminalReady => self.signals.send(TERMINAL_READY),
+            FromClient::Typed(line) => {
+                if let Some(type_line) = &self.type_line {
+                    let _ = type_line.send(line);
+                }
+            }
+            FromClient::Signal(_) | FromClient::Run(..) | FromClient::EndWhenIdle => {}
+        }
+    }
+
+    /// The caller is gone: so is the terminal of its command, and whoever would answer.
+    fn hang_up(&mut self) {
+        self.type_line = None;
+        if self.is_running {
+            self.signals.send(HANG_UP);
+            self.kill_at = Some(Instant::now() + TO_HANG_UP);
+        } else {
+            self.session.cancel(&self.call);
+        }
+    }
+}
+
+async fn until(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => tokio::time::sleep_until(moment).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,152 @@
+//! Holds one session for the commands of separate processes: its home, its temporary files, its network, its jobs.
+//!
+//! There is one holder per session, not per user. It is started by the first command of the session, and ends when nobody
+//! has used it for a while, or with the agent that the session belongs to.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use haft_net::exec::{CommandRequest, Connection, FromClient, Listener, Receiver, Sender, ToClient, VERSION};
+use haft_sandbox::Owner;
+use haft_workspace::state::HeldSocket;
+
+use super::{Approvers, CommandServer};
+
+/// How often it looks whether it shall end.
+const LOOK: Duration = Duration::from_millis(200);
+/// How long commands have to end when the session ends, and jobs to commit what they changed.
+const TO_END: Duration = Duration::from_secs(2);
+const TO_COMMIT: Duration = Duration::from_secs(30);
+/// How long to wait when the system has no more descriptors.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Holds one session.
+pub struct Holder {
+    server: CommandServer,
+    approvers: Box<dyn Approvers>,
+    build: String,
+    idle: Duration,
+    running: AtomicUsize,
+    used: Mutex<Instant>,
+    owners: Mutex<Vec<Owner>>,
+    ends_when_idle: AtomicBool,
+    /// What is reported to the next client.
+    notes: Mutex<Vec<String>>,
+}
+
+impl Holder {
+    /// Holds the session of this server until nobody has used it for so long. `build` is the version of haft.
+    pub fn new(server: CommandServer, approvers: Box<dyn Approvers>, (build, idle): (String, Duration)) -> Self {
+        Self {
+            server,
+            approvers,
+            build,
+            idle,
+            running: AtomicUsize::new(0),
+            used: Mutex::new(Instant::now()),
+            owners: Mutex::default(),
+            ends_when_idle: AtomicBool::new(false),
+            notes: Mutex::default(),
+        }
+    }
+
+    /// Reports this to the first client.
+    pub fn report(&self, notes: Vec<String>) {
+        lock(&self.notes).extend(notes);
+    }
+
+    /// Serves clients until the session ends.
+    pub async fn hold(self, listener: Listener, held: HeldSocket) {
+        let holder = Arc::new(self);
+        loop {
+            tokio::select! {
+                accepted = listener.accept() => match accepted {
+                    Ok(connection) => {
+                        let busy = Busy::new(&holder);
+                        tokio::spawn(async move { busy.0.attend(connection).await });
+                    }
+                    Err(_) => tokio::time::sleep(PAUSE).await,
+                },
+                () = tokio::time::sleep(LOOK) => {}
+            }
+            if holder.is_over() {
+                break;
+            }
+        }
+        // Whoever comes from now on starts another one.
+        drop((listener, held));
+        holder.server.stop();
+        let began = Instant::now();
+        while holder.running.load(Ordering::Relaxed) > 0 && began.elapsed() < TO_END {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        let _ = tokio::time::timeout(TO_COMMIT, holder.server.end_jobs()).await;
+    }
+
+    fn is_over(&self) -> bool {
+        let owners = lock(&self.owners);
+        if !owners.is_empty() && owners.iter().all(Owner::has_ended) {
+            return true;
+        }
+        if self.running.load(Ordering::Relaxed) > 0 {
+            return false;
+        }
+        // Without an owner a forgotten server would keep the session for ever.
+        let is_kept = self.server.runs_jobs() && !owners.is_empty();
+        let is_idle = lock(&self.used).elapsed() >= self.idle;
+        let is_unwanted = self.ends_when_idle.load(Ordering::Relaxed) && !self.server.runs_jobs();
+        is_unwanted || (is_idle && !is_kept)
+    }
+
+    async fn attend(&self, connection: Connection) {
+        let (sender, mut receiver) = connection.split();
+        match receiver.next::<FromClient>().await {
+            Ok(Some(FromClient::Run(VERSION, request))) => self.run(*request, (sender, receiver)).await,
+            // Another version of haft may say something that this one cannot read.
+            Ok(Some(FromClient::Run(..) | FromClient::EndWhenIdle)) | Err(_) => {
+                self.ends_when_idle.store(true, Ordering::Relaxed);
+                let _ = sender.send(&ToClient::OtherVersion(VERSION), &[]).await;
+            }
+            Ok(_) => {}
+        }
+    }
+
+    async fn run(&self, request: CommandRequest, (sender, mut receiver): (Sender, Receiver)) {
+        let mut before = vec![ToClient::Taken];
+        if request.build != self.build {
+            self.ends_when_idle.store(true, Ordering::Relaxed);
+            before.push(ToClient::OtherBuild(self.build.clone()));
+        }
+        before.extend(std::mem::take(&mut *lock(&self.notes)).into_iter().map(ToClient::Note));
+        for message in before {
+            let _ = sender.send(&message, &[]).await;
+        }
+        if request.has_owner {
+            lock(&self.owners).extend(receiver.descriptor().map(Owner::from_descriptor));
+        }
+        // A client that is gone is nobody's concern.
+        let _ = self.server.serve(request, (sender, receiver), &*self.approvers).await;
+    }
+}
+
+/// A client that is attended to.
+struct Busy(Arc<Holder>);
+
+impl Busy {
+    fn new(holder: &Arc<Holder>) -> Self {
+        holder.running.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(holder))
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        *lock(&self.0.used) = Instant::now();
+        self.0.running.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

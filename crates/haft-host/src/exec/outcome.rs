@@ -1,0 +1,32 @@
+//! What the caller of a command is told at its end.
+
+use haft_contract::result::{Did, ToolResult};
+use haft_net::exec::Outcome;
+use haft_runtime::record;
+use serde_json::Value;
+
+/// Returns what is told of a result.
+pub(super) fn of(result: &ToolResult) -> Outcome {
+    let field = |name: &str| result.data.as_ref().and_then(|data| data.get(name));
+    let text = |name: &str| field(name).and_then(Value::as_str).map(str::to_owned);
+    let notes = field("notes").and_then(Value::as_array).into_iter().flatten();
+    let undo = match &result.did {
+        Did::Changed { change_set: Some(number), .. } => format!(" (undo: haft undo {number})"),
+        _ => String::new(),
+    };
+    let job = result.job.as_ref().map(|_| first_note(&result.text())).into_iter().flatten();
+    Outcome {
+        status: result.status.code().to_owned(),
+        exit_code: result.exit_code,
+        error: result.error.as_ref().map(|error| format!("{} Next: {}.", error.what, error.next)),
+        notes: notes.filter_map(Value::as_str).map(str::to_owned).chain(job).collect(),
+        changed: text("changed").map(|changed| changed + &undo),
+        differences: text("differences").unwrap_or_default(),
+        record: record::of_result(result).to_string(),
+    }
+}
+
+/// Returns the first thing that is said of a job.
+fn first_note(text: &str) -> Option<String> {
+    text.lines().find_map(|line| line.strip_prefix('[')?.strip_suffix(']')).map(str::to_owned)
+}

@@ -1,0 +1,180 @@
+//! The way to the network for commands without a network of their own: a proxy on the loopback.
+//!
+//! It speaks what programs know: CONNECT and forwarded requests of HTTP, and SOCKS 5 with names that the proxy looks up.
+//! From there on a connection is like any other of the supervisor: its first bytes must name the same host, it is decided
+//! about, and its bytes are counted.
+//!
+//! This is weaker than a network namespace: only programs that ask the proxy get anywhere, and the kernel keeps the others
+//! from all ports but this one, not from this port of other machines.
+//!
+//! Other users of the machine reach the loopback too. So whoever connects must know a key, which commands find in the
+//! address of the proxy.
+
+use std::io;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use super::connection::{self, Beginning};
+use super::forwarded::{self, Forwarded, NotForwarded};
+use super::host_name::{host_name, is_localhost};
+use super::session::{AFTER_AN_ERROR, Session};
+use super::socks;
+use super::traffic::Outcome;
+
+/// The name that goes with the key.
+pub(super) const USER: &str = "haft";
+/// How long a client may take to say where it wants to go.
+const TO_ASK: Duration = Duration::from_secs(10);
+/// Most bytes of the head of a request.
+const LONGEST_HEAD: usize = 32 * 1024;
+/// How the tunnel of a client begins.
+const ESTABLISHED: &[u8] = b"HTTP/1.1 200 Connection established\r\n\r\n";
+
+/// Where a client wants to go, and how it is answered.
+pub(super) struct Asked {
+    pub(super) host: String,
+    pub(super) port: u16,
+    /// What it has sent for the host already.
+    pub(super) first_bytes: Vec<u8>,
+    pub(super) way: Way,
+}
+
+/// How a client asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// For a tunnel, over HTTP.
+    Connect,
+    /// For the answer to one request.
+    Forward,
+    /// Over SOCKS 5.
+    Socks,
+}
+
+/// Accepts clients that know the key, as long as there is room for them.
+pub(super) async fn accept(session: Arc<Session>, listener: TcpListener, key: Arc<str>) {
+    let mut clients = JoinSet::new();
+    while let Ok(place) = session.places.clone().acquire_owned().await {
+        while clients.try_join_next().is_some() {}
+        let Ok((client, _)) = listener.accept().await else {
+            tokio::time::sleep(AFTER_AN_ERROR).await;
+            continue;
+        };
+        let (session, key) = (session.clone(), key.clone());
+        clients.spawn(async move {
+            // A client that breaks off gets no answer.
+            let _ = serve(session, client, &key).await;
+            drop(place);
+        });
+    }
+}
+
+async fn serve(session: Arc<Session>, mut client: TcpStream, key: &str) -> io::Result<()> {
+    let _ = client.set_nodelay(true);
+    let Some(Asked { host, port, first_bytes, way }) = timeout(TO_ASK, asked(&mut client, key)).await?? else {
+        return Ok(());
+    };
+    match meant(&session, &host, port) {
+        Ok((host, is_address)) => {
+            match way {
+                Way::Connect => client.write_all(ESTABLISHED).await?,
+                Way::Socks => client.write_all(&socks::answer(socks::SUCCEEDED)).await?,
+                Way::Forward => {}
+            }
+            connection::begin(session, client, Beginning { host, port, is_address, first_bytes }).await;
+            Ok(())
+        }
+        Err(why) => match way {
+            Way::Socks => say(&mut client, &socks::answer(socks::NOT_ALLOWED)).await,
+            Way::Connect | Way::Forward => {
+                say(&mut client, &response("403 Forbidden", "", &format!("haft: {host}:{port}: {why}\n"))).await
+            }
+        },
+    }
+}
+
+/// Reads where a client wants to go. One that says it wrongly is answered here, and there is nothing more to do.
+async fn asked(client: &mut TcpStream, key: &str) -> io::Result<Option<Asked>> {
+    let mut first = [0];
+    client.read_exact(&mut first).await?;
+    if first[0] == socks::VERSION {
+        return socks::asked(client, key).await;
+    }
+    let mut head = first.to_vec();
+    let credentials = STANDARD.encode(format!("{USER}:{key}"));
+    let (status, header, why) = loop {
+        match forwarded::read(&head, &credentials) {
+            Ok(Forwarded { host, port, first_bytes, way }) => {
+                return Ok(Some(Asked { host, port, first_bytes, way }));
+            }
+            Err(NotForwarded::Incomplete) if head.len() < LONGEST_HEAD => {
+                if client.read_buf(&mut head).await? == 0 {
+                    return Ok(None);
+                }
+            }
+            Err(NotForwarded::Incomplete) => {
+                break ("431 Request Header Fields Too Large", "", "The head is too long.");
+            }
+            Err(NotForwarded::Malformed(why)) => break ("400 Bad Request", "", why),
+            Err(NotForwarded::Unknown) => {
+                let why = "The name and the key in the address of the proxy are missing.";
+                break ("407 Proxy Authentication Required", "Proxy-Authenticate: Basic realm=\"haft\"\r\n", why);
+            }
+        }
+    };
+    say(client, &response(status, header, &format!("haft: {why}\n"))).await?;
+    Ok(None)
+}
+
+/// Finds the host that a client means, and whether that is an address; else says why it cannot be reached.
+fn meant(session: &Session, host: &str, port: u16) -> Result<(String, bool), &'static str> {
+    if let Ok(address) = host.trim_matches(['[', ']']).parse::<IpAddr>() {
+        let address = address.to_canonical();
+        if session.judge.grants_address(address, port) {
+            return Ok((address.to_string(), true));
+        }
+        let why = "Commands reach hosts by name; this address is not granted.";
+        session.ledger.open_nameless(address, port).note(Outcome::Refused(why.to_owned()));
+        return Err(why);
+    }
+    let refuse = |why: &'static str| {
+        session.ledger.refuse_name(&host.to_ascii_lowercase(), why);
+        Err(why)
+    };
+    let Some(name) = host_name(host.as_bytes()) else { return refuse("No host can have this name.") };
+    if is_localhost(&name) {
+        return refuse("The proxy leads to other machines, not to servers of this one.");
+    }
+    if !session.judge.may_look_up(&name) {
+        return refuse("A rule denies this host.");
+    }
+    // The refused connection is reported already.
+    if session.judge.was_refused(&name) {
+        return Err("This host was refused.");
+    }
+    Ok((name, false))
+}
+
+fn response(status: &str, header: &str, text: &str) -> Vec<u8> {
+    let kind = "Content-Type: text/plain; charset=utf-8";
+    let length = text.len();
+    format!("HTTP/1.1 {status}\r\n{header}{kind}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{text}")
+        .into_bytes()
+}
+
+/// Answers for the last time, and reads what is left: unread bytes would turn the end into a reset.
+pub(super) async fn say(client: &mut TcpStream, words: &[u8]) -> io::Result<()> {
+    client.write_all(words).await?;
+    client.shutdown().await?;
+    let mut sink = [0; 4096];
+    let _ = timeout(Duration::from_secs(1), async { while client.read(&mut sink).await.is_ok_and(|read| read > 0) {} })
+        .await;
+    Ok(())
+}

@@ -1,0 +1,69 @@
+//! What a client of SOCKS 5 says (RFC 1928, with the name and key of RFC 1929): it wants to be connected to a host.
+
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use super::proxy::{Asked, USER, Way, say};
+
+/// The version, with which everything begins.
+pub(super) const VERSION: u8 = 5;
+/// The answer that a client is connected.
+pub(super) const SUCCEEDED: u8 = 0;
+/// The answer that a rule forbids it.
+pub(super) const NOT_ALLOWED: u8 = 2;
+const NOT_KNOWN: u8 = 7;
+const ADDRESS_NOT_KNOWN: u8 = 8;
+
+const BY_NAME_AND_KEY: u8 = 2;
+const BY_NOTHING: u8 = 0xff;
+const CONNECT: u8 = 1;
+
+/// Reads where a client wants to go, behind its first byte. One that says it wrongly is answered here.
+pub(super) async fn asked(client: &mut TcpStream, key: &str) -> io::Result<Option<Asked>> {
+    let methods = counted(client).await?;
+    if !methods.contains(&BY_NAME_AND_KEY) {
+        say(client, &[VERSION, BY_NOTHING]).await?;
+        return Ok(None);
+    }
+    client.write_all(&[VERSION, BY_NAME_AND_KEY]).await?;
+    let version = client.read_u8().await?;
+    let (user, told) = (counted(client).await?, counted(client).await?);
+    if version != 1 || user != USER.as_bytes() || told != key.as_bytes() {
+        say(client, &[1, 1]).await?;
+        return Ok(None);
+    }
+    client.write_all(&[1, 0]).await?;
+    let mut request = [0; 4];
+    client.read_exact(&mut request).await?;
+    let [version, command, _, kind] = request;
+    let host = match kind {
+        1 => Ipv4Addr::from(client.read_u32().await?).to_string(),
+        3 => String::from_utf8_lossy(&counted(client).await?).into_owned(),
+        4 => Ipv6Addr::from(client.read_u128().await?).to_string(),
+        _ => {
+            say(client, &answer(ADDRESS_NOT_KNOWN)).await?;
+            return Ok(None);
+        }
+    };
+    let port = client.read_u16().await?;
+    if version != VERSION || command != CONNECT {
+        say(client, &answer(NOT_KNOWN)).await?;
+        return Ok(None);
+    }
+    Ok(Some(Asked { host, port, first_bytes: Vec::new(), way: Way::Socks }))
+}
+
+/// Returns an answer to a request. Where the connection begins is nobody's concern.
+pub(super) fn answer(code: u8) -> [u8; 10] {
+    [VERSION, code, 0, 1, 0, 0, 0, 0, 0, 0]
+}
+
+/// Reads bytes that follow their number.
+async fn counted(client: &mut TcpStream) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; usize::from(client.read_u8().await?)];
+    client.read_exact(&mut bytes).await?;
+    Ok(bytes)
+}

@@ -1,0 +1,191 @@
+//! Looks at many paths at once, and asks the system about each folder on their ways only once.
+//!
+//! A sandbox is about hundreds of paths, most of them in the home, and most of them not there. A question for each part of
+//! each path would be thousands of system calls. So a folder that is asked about twice is read as a whole.
+//!
+//! What was seen is not looked at again: a glance is for one moment, and is dropped after it.
+
+use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Component, Path, PathBuf};
+
+/// Largest folder that is read as a whole, in entries.
+const MOST: usize = 2_000;
+
+/// What lies at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Folder,
+    Link,
+    Other,
+}
+
+/// What was seen of the system so far.
+#[derive(Debug, Default)]
+pub(crate) struct Glance {
+    folders: HashMap<PathBuf, Seen>,
+    real: HashMap<PathBuf, Option<PathBuf>>,
+}
+
+/// What was seen of a folder.
+#[derive(Debug)]
+enum Seen {
+    /// These entries of it were asked about; nothing stands for what is not there.
+    Parts(HashMap<OsString, Option<Kind>>, Whole),
+    /// These are all entries.
+    All(HashMap<OsString, Kind>),
+}
+
+/// Whether a folder can be read as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Whole {
+    NotTried,
+    TooMuch,
+}
+
+impl Glance {
+    /// Returns what lies at a path, which leads over no link but perhaps the last part.
+    pub(crate) fn kind(&mut self, path: &Path) -> Option<Kind> {
+        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return kind_of(path) };
+        match self.folders.get_mut(folder) {
+            Some(Seen::All(entries)) => return entries.get(name).copied(),
+            Some(Seen::Parts(parts, whole)) => match (parts.get(name), &*whole) {
+                (Some(kind), _) => return *kind,
+                (None, Whole::TooMuch) => {}
+                (None, Whole::NotTried) => {
+                    if let Some(entries) = entries_of(folder) {
+                        let kind = entries.get(name).copied();
+                        self.folders.insert(folder.to_owned(), Seen::All(entries));
+                        return kind;
+                    }
+                    *whole = Whole::TooMuch;
+                }
+            },
+            None => {}
+        }
+        let kind = kind_of(path);
+        self.note(folder, name, kind);
+        kind
+    }
+
+    /// Returns where a path really leads; nothing where there is nothing.
+    pub(crate) fn real(&mut self, path: &Path) -> Option<PathBuf> {
+        if let Some(real) = self.real.get(path) {
+            return real.clone();
+        }
+        let is_plain = path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
+        let real = match (path.parent(), path.file_name()) {
+            (Some(above), Some(name)) if is_plain && path.is_absolute() => {
+                let found = self.real(above).map(|above| above.join(name));
+                found.and_then(|found| match self.kind(&found)? {
+                    Kind::Link => found.canonicalize().ok(),
+                    Kind::Folder | Kind::Other => Some(found),
+                })
+            }
+            _ => path.canonicalize().ok(),
+        };
+        self.real.insert(path.to_owned(), real.clone());
+        real
+    }
+
+    /// Returns whether a path leads to a folder.
+    pub(crate) fn is_folder(&mut self, path: &Path) -> bool {
+        self.real(path).is_some_and(|real| self.kind(&real) == Some(Kind::Folder))
+    }
+
+    fn note(&mut self, folder: &Path, name: &OsStr, kind: Option<Kind>) {
+        let seen = self.folders.entry(folder.to_owned());
+        if let Seen::Parts(parts, _) = seen.or_insert_with(|| Seen::Parts(HashMap::new(), Whole::NotTried)) {
+            parts.insert(name.to_owned(), kind);
+        }
+    }
+}
+
+fn kind_of(path: &Path) -> Option<Kind> {
+    path.symlink_metadata().ok().map(|found| Kind::from(found.file_type()))
+}
+
+/// Reads a folder; nothing where it is too large or may not be read.
+fn entries_of(folder: &Path) -> Option<HashMap<OsString, Kind>> {
+    let mut entries = HashMap::new();
+    let read = match std::fs::read_dir(folder) {
+        // In what is not there is nothing.
+        Err(error) if matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ENOTDIR)) => return Some(entries),
+        read => read.ok()?,
+    };
+    for entry in read {
+        let entry = entry.ok()?;
+        entries.insert(entry.file_name(), Kind::from(entry.file_type().ok()?));
+        if entries.len() > MOST {
+            return None;
+        }
+    }
+    Some(entries)
+}
+
+impl From<std::fs::FileType> for Kind {
+    fn from(kind: std::fs::FileType) -> Self {
+        match kind {
+            kind if kind.is_dir() => Kind::Folder,
+            kind if kind.is_symlink() => Kind::Link,
+            _ => Kind::Other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_glance_sees_what_single_questions_would() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in ["home/.cargo/bin", "home/empty", "away/inner", "home/locked"] {
+            std::fs::create_dir_all(at(name)).unwrap();
+        }
+        std::fs::write(at("home/file"), "x").unwrap();
+        for (target, link) in
+            [("../away", "home/link"), ("nowhere", "home/broken"), ("loop", "home/loop"), ("file", "home/to-file")]
+        {
+            std::os::unix::fs::symlink(target, at(link)).unwrap();
+        }
+        for number in 0..=MOST {
+            std::fs::create_dir_all(at(&format!("large/{number}"))).unwrap();
+        }
+        let names = [
+            "home",
+            "home/.cargo",
+            "home/.cargo/bin",
+            "home/.cargo/none",
+            "home/.cargo/bin/none/at/all",
+            "home/none",
+            "home/none/none",
+            "home/file",
+            "home/file/none",
+            "home/link",
+            "home/link/inner",
+            "home/link/none",
+            "home/to-file",
+            "home/broken",
+            "home/loop",
+            "home/loop/none",
+            "home/../away",
+            "large/1",
+            "large/7",
+            "large/none",
+            "large/1999",
+            "none/none",
+        ];
+        let mut glance = Glance::default();
+        for _ in 0..2 {
+            for name in names {
+                let path = at(name);
+                assert_eq!(glance.real(&path), path.canonicalize().ok(), "{name}");
+                assert_eq!(glance.is_folder(&path), path.is_dir(), "{name}");
+            }
+        }
+        assert_eq!(glance.real(Path::new("/")), Some("/".into()));
+        assert_eq!(glance.kind(Path::new("/")), Some(Kind::Folder));
+    }
+}

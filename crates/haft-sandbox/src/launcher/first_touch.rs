@@ -1,0 +1,157 @@
+//! Keeps contents before a command first touches them, where no layer takes its changes.
+//!
+//! The kernel asks about every call by which a command could change a file or a name. The watching process finds the path
+//! as the command sees it, keeps what is there, writes a record of it, and lets the kernel go on. So whatever becomes of
+//! haft, there is enough to restore the folder.
+//!
+//! This protects nothing: it is for undo. A command that changes the arguments of a call while it is looked at may escape
+//! it; where that is noticed, a record says so.
+//!
+//! Not here: which calls (`calls`), finding a path (`places`), keeping contents (`images`).
+
+mod calls;
+mod filter;
+mod images;
+mod places;
+
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::io::Errno;
+use rustix::process::Pid;
+
+use self::calls::{Named, Wish};
+use self::images::Images;
+use super::line::Line;
+use super::notify::{Answer, Caller, Handover, Listener};
+use super::watch::{Entered, Tree};
+use crate::orders::{NotStarted, Orders};
+
+/// How many questions are answered before anything else is looked at.
+const IN_A_ROW: usize = 64;
+/// How often a call is looked at again whose arguments changed meanwhile.
+const LOOKS: usize = 4;
+
+/// What a watcher is, with contents kept.
+pub(super) struct FirstTouch<E> {
+    entered: E,
+    state: State,
+    images: Images,
+}
+
+enum State {
+    Promised(Handover),
+    Asked(Listener),
+    Over,
+}
+
+impl<E> FirstTouch<E> {
+    /// Prepares to keep what a command touches beneath its watched roots, each in its folder.
+    pub(super) fn prepare(orders: &Orders, folders: Vec<OwnedFd>, entered: E) -> io::Result<Self> {
+        let handover = Handover::prepare(filter::filter())?;
+        let images = Images::begin((&orders.watched, &orders.own), folders)?;
+        Ok(Self { entered, state: State::Promised(handover), images })
+    }
+
+    fn answer_some(&mut self) {
+        let State::Asked(listener) = &self.state else { return };
+        for _ in 0..IN_A_ROW {
+            let Some(question) = listener.receive() else { break };
+            let answer = answer(&question, listener, &mut self.images);
+            listener.send(question.id, answer);
+            if !listener.is_asked() {
+                break;
+            }
+        }
+        if listener.is_over() {
+            self.state = State::Over;
+        }
+    }
+}
+
+/// Keeps what a call would touch, and says how it goes on.
+fn answer(question: &libc::seccomp_notif, listener: &Listener, images: &mut Images) -> Answer {
+    let wishes = calls::wishes(&question.data);
+    let Ok(caller) = Caller::of(question.pid) else { return Answer::GoOn };
+    if calls::sets_mark_of_layers(&question.data, &caller) {
+        return Answer::Failed(Errno::OPNOTSUPP);
+    }
+    let mut before: Option<Vec<CString>> = None;
+    for _ in 0..LOOKS {
+        let Ok(named) = wishes.iter().map(|wish| wish.name(&caller)).collect::<io::Result<Vec<CString>>>() else {
+            // The kernel cannot read them either.
+            return Answer::GoOn;
+        };
+        if !listener.is_waiting(question.id) || before.as_ref() == Some(&named) {
+            return Answer::GoOn;
+        }
+        for (wish, name) in wishes.iter().zip(&named) {
+            if let Err(errno) = touch(wish, name, &caller, images) {
+                return Answer::Failed(errno);
+            }
+        }
+        before = Some(named);
+        // Who has one thread and no memory in common with others cannot have changed them; all others are looked at again.
+    }
+    images.note_race(before.unwrap_or_default().first());
+    Answer::GoOn
+}
+
+fn touch(wish: &Wish, name: &CString, caller: &Caller, images: &mut Images) -> Result<(), Errno> {
+    let found = match wish.named {
+        Named::Path(folder, _) => images.find(caller, (folder, name.as_bytes()), wish.follows),
+        Named::Descriptor(_) => images.find_open(name.as_bytes()),
+    };
+    match found {
+        Some(place) => images.touch(&place, wish.act),
+        None => Ok(()),
+    }
+}
+
+impl<E: Entered> Entered for FirstTouch<E> {
+    fn tree(&self) -> Tree {
+        self.entered.tree()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.entered.notes()
+    }
+
+    fn confine(&mut self) -> Result<(), NotStarted> {
+        self.entered.confine()?;
+        // From here to its program the command makes no call that is asked about: nobody would answer yet.
+        let State::Promised(handover) = &self.state else { return Ok(()) };
+        rustix::thread::set_no_new_privs(true).map_err(io::Error::from).and_then(|()| handover.install()).map_err(
+            |error| NotStarted::Unwatched(format!("the kernel does not ask about system calls here ({error})")),
+        )
+    }
+
+    fn keeper(&self) -> Option<Pid> {
+        self.entered.keeper()
+    }
+
+    fn take_layers(&mut self) -> Vec<OwnedFd> {
+        self.entered.take_layers()
+    }
+
+    fn started(&mut self) {
+        self.entered.started();
+        if let State::Promised(handover) = std::mem::replace(&mut self.state, State::Over)
+            && let Some(listener) = handover.receive()
+        {
+            self.state = State::Asked(listener);
+        }
+    }
+
+    fn listener(&self) -> Option<BorrowedFd<'_>> {
+        match &self.state {
+            State::Asked(listener) => Some(listener.as_fd()),
+            State::Promised(_) | State::Over => None,
+        }
+    }
+
+    fn answer(&mut self, _line: &Line) {
+        self.answer_some();
+    }
+}

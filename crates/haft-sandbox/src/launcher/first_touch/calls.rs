@@ -1,0 +1,223 @@
+//! Which calls change files or names, and what each would touch.
+//!
+//! Calls on an open file (write, ftruncate, fallocate) are not here: the file was opened for writing, and kept then. Nor
+//! are times: haft restores none.
+
+use std::ffi::CString;
+use std::io;
+
+use crate::launcher::notify::Caller;
+
+/// Calls that open files, and which of their arguments the flags are.
+pub(super) const OPENINGS: &[(i64, u32)] = &[
+    (libc::SYS_openat, 2),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_open, 1),
+];
+
+/// The same numbers on every processor, not all in the crate.
+const FCHMODAT2: i64 = 452;
+const SETXATTRAT: i64 = 463;
+const REMOVEXATTRAT: i64 = 466;
+
+/// Calls that are asked about whatever their arguments are.
+pub(super) const ASKED: &[i64] = &[
+    libc::SYS_truncate,
+    libc::SYS_unlinkat,
+    libc::SYS_renameat,
+    libc::SYS_renameat2,
+    libc::SYS_linkat,
+    libc::SYS_symlinkat,
+    libc::SYS_mkdirat,
+    libc::SYS_mknodat,
+    libc::SYS_fchmod,
+    libc::SYS_fchmodat,
+    FCHMODAT2,
+    libc::SYS_fchown,
+    libc::SYS_fchownat,
+    libc::SYS_setxattr,
+    libc::SYS_lsetxattr,
+    libc::SYS_fsetxattr,
+    SETXATTRAT,
+    libc::SYS_removexattr,
+    libc::SYS_lremovexattr,
+    libc::SYS_fremovexattr,
+    REMOVEXATTRAT,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_creat,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_unlink,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_rmdir,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_rename,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_link,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_symlink,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_mkdir,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_mknod,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_chmod,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_chown,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_lchown,
+];
+
+/// What a call does to a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Act {
+    /// It changes the content of a file, or makes the file.
+    WriteOrMake,
+    /// It changes the content of a file.
+    Write,
+    /// It changes mode, owner or attributes.
+    Describe,
+    /// It makes a new name; what has the name already stays.
+    Make,
+    /// It removes a name.
+    Remove,
+    /// It moves what has the name, with everything in it.
+    MoveAway,
+    /// It puts something in the place of the name, or makes it.
+    Replace,
+    /// It gives the file another name.
+    Link,
+}
+
+/// How a call names what it touches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Named {
+    /// By a path, with the folder that it starts from and its address.
+    Path(i32, u64),
+    /// By an open file.
+    Descriptor(i32),
+}
+
+/// One thing that a call would touch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Wish {
+    pub(super) named: Named,
+    /// Whether a link in the last place is followed.
+    pub(super) follows: bool,
+    pub(super) act: Act,
+}
+
+impl Wish {
+    /// Returns the path as the caller has it in memory, or where the open file leads.
+    pub(super) fn name(&self, caller: &Caller) -> io::Result<CString> {
+        match self.named {
+            // Some calls take no path for an open file; then it is found by its descriptor.
+            Named::Path(folder, 0) => Ok(caller.path_of(folder)?),
+            Named::Path(folder, address) => match caller.text(address)? {
+                empty if empty.is_empty() => Ok(caller.path_of(folder)?),
+                path => Ok(path),
+            },
+            Named::Descriptor(descriptor) => Ok(caller.path_of(descriptor)?),
+        }
+    }
+}
+
+/// Returns what a call would touch.
+pub(super) fn wishes(data: &libc::seccomp_data) -> Vec<Wish> {
+    let arguments = &data.args;
+    // The kernel reads descriptors and flags as 32 bits.
+    let number = |index: usize| arguments[index] as i32;
+    let here = |path: usize| Named::Path(libc::AT_FDCWD, arguments[path]);
+    let at = |folder: usize, path: usize| Named::Path(number(folder), arguments[path]);
+    let open = |index: usize| Named::Descriptor(number(index));
+    let wish = |named: Named, follows: bool, act: Act| vec![Wish { named, follows, act }];
+    let described = |named: Named, flags: i32| wish(named, flags & libc::AT_SYMLINK_NOFOLLOW == 0, Act::Describe);
+    let (named, of_links) =
+        (|path| wish(here(path), true, Act::Describe), |path| wish(here(path), false, Act::Describe));
+    match i64::from(data.nr) {
+        libc::SYS_openat => opened(at(0, 1), number(2)),
+        libc::SYS_truncate => wish(here(0), true, Act::Write),
+        libc::SYS_unlinkat => wish(at(0, 1), false, Act::Remove),
+        libc::SYS_renameat => renamed((at(0, 1), at(2, 3)), 0),
+        libc::SYS_renameat2 => renamed((at(0, 1), at(2, 3)), arguments[4] as u32),
+        libc::SYS_linkat => linked((at(0, 1), at(2, 3)), number(4) & libc::AT_SYMLINK_FOLLOW != 0),
+        libc::SYS_symlinkat => wish(at(1, 2), false, Act::Make),
+        libc::SYS_mkdirat | libc::SYS_mknodat => wish(at(0, 1), false, Act::Make),
+        libc::SYS_fchmod | libc::SYS_fchown | libc::SYS_fsetxattr | libc::SYS_fremovexattr => {
+            wish(open(0), false, Act::Describe)
+        }
+        libc::SYS_fchmodat => described(at(0, 1), 0),
+        FCHMODAT2 => described(at(0, 1), number(3)),
+        libc::SYS_fchownat => described(at(0, 1), number(4)),
+        SETXATTRAT | REMOVEXATTRAT => described(at(0, 1), number(2)),
+        libc::SYS_setxattr | libc::SYS_removexattr => named(0),
+        libc::SYS_lsetxattr | libc::SYS_lremovexattr => of_links(0),
+        other => older(other, arguments).unwrap_or_default(),
+    }
+}
+
+/// How attributes begin that say something to a layer. What the command changed becomes one.
+const MARKS: [&[u8]; 2] = [b"user.overlay.", b"trusted.overlay."];
+
+/// Returns whether a call would set an attribute that means something to a layer.
+pub(super) fn sets_mark_of_layers(data: &libc::seccomp_data, caller: &Caller) -> bool {
+    let name = match i64::from(data.nr) {
+        libc::SYS_setxattr | libc::SYS_lsetxattr | libc::SYS_fsetxattr => data.args[1],
+        SETXATTRAT => data.args[3],
+        _ => return false,
+    };
+    caller.text(name).is_ok_and(|name| MARKS.iter().any(|mark| name.as_bytes().starts_with(mark)))
+}
+
+/// The calls that only one kind of processor has.
+#[cfg(target_arch = "x86_64")]
+fn older(call: i64, arguments: &[u64; 6]) -> Option<Vec<Wish>> {
+    let here = |path: usize| Named::Path(libc::AT_FDCWD, arguments[path]);
+    let wish = |path: usize, follows: bool, act: Act| vec![Wish { named: here(path), follows, act }];
+    Some(match call {
+        libc::SYS_open => opened(here(0), arguments[1] as i32),
+        libc::SYS_creat => wish(0, true, Act::WriteOrMake),
+        libc::SYS_unlink | libc::SYS_rmdir => wish(0, false, Act::Remove),
+        libc::SYS_rename => renamed((here(0), here(1)), 0),
+        libc::SYS_link => linked((here(0), here(1)), false),
+        libc::SYS_symlink => wish(1, false, Act::Make),
+        libc::SYS_mkdir | libc::SYS_mknod => wish(0, false, Act::Make),
+        libc::SYS_chmod | libc::SYS_chown => wish(0, true, Act::Describe),
+        libc::SYS_lchown => wish(0, false, Act::Describe),
+        _ => return None,
+    })
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn older(_: i64, _: &[u64; 6]) -> Option<Vec<Wish>> {
+    None
+}
+
+fn opened(named: Named, flags: i32) -> Vec<Wish> {
+    let has = |flag: i32| flags & flag == flag;
+    // A file without a name touches nothing until it is linked, and one that is only named is not opened.
+    if has(libc::O_TMPFILE) || has(libc::O_PATH) {
+        return Vec::new();
+    }
+    let writes = flags & libc::O_ACCMODE != libc::O_RDONLY || has(libc::O_TRUNC);
+    let act = match (has(libc::O_CREAT), writes) {
+        (true, _) if has(libc::O_EXCL) => Act::Make,
+        (true, true) => Act::WriteOrMake,
+        (true, false) => Act::Make,
+        (false, _) => Act::Write,
+    };
+    let follows = !(has(libc::O_NOFOLLOW) || has(libc::O_CREAT) && has(libc::O_EXCL));
+    vec![Wish { named, follows, act }]
+}
+
+fn renamed((from, to): (Named, Named), flags: u32) -> Vec<Wish> {
+    let wish = |named: Named, act: Act| Wish { named, follows: false, act };
+    match flags {
+        flags if flags & libc::RENAME_EXCHANGE != 0 => vec![wish(from, Act::MoveAway), wish(to, Act::MoveAway)],
+        flags if flags & libc::RENAME_NOREPLACE != 0 => vec![wish(from, Act::MoveAway), wish(to, Act::Make)],
+        _ => vec![wish(from, Act::MoveAway), wish(to, Act::Replace)],
+    }
+}
+
+fn linked((from, to): (Named, Named), follows: bool) -> Vec<Wish> {
+    vec![Wish { named: from, follows, act: Act::Link }, Wish { named: to, follows: false, act: Act::Make }]
+}

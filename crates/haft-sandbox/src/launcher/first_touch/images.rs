@@ -1,0 +1,319 @@
+//! Keeps what a command touches, each path once, with a record of it.
+//!
+//! A file that is about to lose its name is kept as a second name of it, which costs nothing; one that is about to be
+//! changed is copied. A kept second name becomes a copy as soon as the command opens the file for writing by another name.
+
+mod copy;
+
+use std::collections::{HashMap, HashSet};
+use std::ffi::{CString, OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use haft_contract::before_image::{BeforeImage, FileImage, RECORDS, TouchRecord};
+use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags, Stat};
+use rustix::io::Errno;
+
+use self::copy::Copier;
+use super::calls::Act;
+use super::places::FoundPlace;
+
+/// Deepest folder whose contents are kept when it is moved.
+const DEEPEST: usize = 200;
+
+/// What is kept of all roots.
+pub(super) struct Images {
+    roots: Vec<RootImages>,
+    /// Paths that belong to haft.
+    own: Vec<PathBuf>,
+    /// Files that are kept by a second name, by device and inode: which root, and the number there.
+    linked: HashMap<(u64, u64), (usize, u32)>,
+    /// Files that the command itself gave another name, and a name that they had.
+    named_twice: HashMap<(u64, u64), (usize, PathBuf)>,
+    copier: Copier,
+}
+
+struct RootImages {
+    path: PathBuf,
+    folder: OwnedFd,
+    records: File,
+    next: u32,
+    touched: HashSet<PathBuf>,
+    /// Paths of which everything below is known.
+    whole: HashSet<PathBuf>,
+}
+
+impl Images {
+    /// Begins with empty folders. As long as this process lives, it holds a lock on the records.
+    pub(super) fn begin((roots, own): (&[PathBuf], &[PathBuf]), folders: Vec<OwnedFd>) -> io::Result<Self> {
+        let begin = |(path, folder): (&PathBuf, OwnedFd)| {
+            let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::APPEND | OFlags::CLOEXEC;
+            let records = File::from(rustix::fs::openat(&folder, RECORDS, flags, Mode::RUSR | Mode::WUSR)?);
+            rustix::fs::flock(&records, FlockOperation::NonBlockingLockExclusive)?;
+            let (touched, whole) = Default::default();
+            Ok(RootImages { path: path.clone(), folder, records, next: 0, touched, whole })
+        };
+        let roots = roots.iter().zip(folders).map(begin).collect::<io::Result<Vec<_>>>()?;
+        let (linked, named_twice, copier) = Default::default();
+        Ok(Self { roots, own: own.to_vec(), linked, named_twice, copier })
+    }
+
+    /// Returns the paths of the roots.
+    pub(super) fn roots(&self) -> impl Iterator<Item = &Path> {
+        self.roots.iter().map(|root| root.path.as_path())
+    }
+
+    /// Notes that a call changed its arguments while it was looked at.
+    pub(super) fn note_race(&mut self, name: Option<&CString>) {
+        let path = name.map(|name| OsStr::from_bytes(name.as_bytes()).into()).unwrap_or_default();
+        let why = "a program changed its own arguments while haft looked at them".to_owned();
+        if let Some(root) = self.roots.first_mut() {
+            let _ = root.record(path, BeforeImage::Lost(why), false);
+        }
+    }
+
+    /// Keeps what is at a path before this happens to it. Fails where there is no room: then it must not happen.
+    pub(super) fn touch(&mut self, place: &FoundPlace, act: Act) -> Result<(), Errno> {
+        let stat = rustix::fs::statat(&place.folder, &place.name, AtFlags::SYMLINK_NOFOLLOW);
+        let stat = match stat {
+            Ok(stat) => stat,
+            Err(Errno::NOENT) => return self.touch_absent(place, act),
+            // The kernel will say the same.
+            Err(_) => return Ok(()),
+        };
+        let kind = FileType::from_raw_mode(stat.st_mode);
+        self.refuse_own(place, act)?;
+        if kind != FileType::Directory {
+            self.keep_other_names(&stat, act)?;
+        }
+        match act {
+            // What has the name already stays.
+            Act::Make => return Ok(()),
+            Act::Link => {
+                let name = (place.root, place.path.clone());
+                self.named_twice.entry(identity(&stat)).or_insert(name);
+                return Ok(());
+            }
+            Act::WriteOrMake | Act::Write if kind != FileType::RegularFile => return Ok(()),
+            _ => {}
+        }
+        if self.roots[place.root].is_known(&place.path) {
+            return Ok(());
+        }
+        match kind {
+            FileType::Directory => self.touch_folder(place, &stat, act),
+            FileType::Symlink => {
+                let to = rustix::fs::readlinkat(&place.folder, &place.name, Vec::new())?;
+                let before = BeforeImage::Link(OsString::from_vec(to.into_bytes()));
+                self.record(place.root, &place.path, before, true)
+            }
+            _ => self.touch_file((place.root, &place.path), (place.folder.as_fd(), &place.name), (&stat, act)),
+        }
+    }
+
+    /// Refuses to change what belongs to haft, or to move it with a folder.
+    fn refuse_own(&self, place: &FoundPlace, act: Act) -> Result<(), Errno> {
+        let path = self.roots[place.root].path.join(&place.path);
+        let is_in =
+            |own: &PathBuf| path.starts_with(own) || act == Act::MoveAway && own.starts_with(&path) && own.exists();
+        if self.own.iter().any(is_in) { Err(Errno::ACCESS) } else { Ok(()) }
+    }
+
+    fn touch_absent(&mut self, place: &FoundPlace, act: Act) -> Result<(), Errno> {
+        let makes = matches!(act, Act::WriteOrMake | Act::Make | Act::Replace);
+        if !makes {
+            return Ok(());
+        }
+        self.refuse_own(place, act)?;
+        if self.roots[place.root].is_known(&place.path) {
+            return Ok(());
+        }
+        self.record(place.root, &place.path, BeforeImage::Absent, true)
+    }
+
+    fn touch_folder(&mut self, place: &FoundPlace, stat: &Stat, act: Act) -> Result<(), Errno> {
+        match act {
+            Act::MoveAway => {
+                let mut records = Vec::new();
+                let kept =
+                    self.keep_tree((place.root, place.path.clone()), (place.folder.as_fd(), &place.name), &mut records);
+                let root = &mut self.roots[place.root];
+                kept.and_then(|()| root.append(&records))?;
+                for record in records {
+                    root.know(record);
+                }
+                Ok(())
+            }
+            // Only an empty folder can be replaced or removed, so everything that was in it is known by then.
+            Act::Replace => self.record(place.root, &place.path, folder_image(stat), true),
+            _ => self.record(place.root, &place.path, folder_image(stat), false),
+        }
+    }
+
+    fn touch_file(
+        &mut self,
+        (root, path): (usize, &Path),
+        source: (BorrowedFd<'_>, &OsStr),
+        (stat, act): (&Stat, Act),
+    ) -> Result<(), Errno> {
+        let before = self.keep_file(root, source, (stat, act))?;
+        self.record(root, path, before, true)
+    }
+
+    /// Keeps a file; says so where that is not possible.
+    fn keep_file(
+        &mut self,
+        root: usize,
+        source: (BorrowedFd<'_>, &OsStr),
+        (stat, act): (&Stat, Act),
+    ) -> Result<BeforeImage, Errno> {
+        let images = &mut self.roots[root];
+        let number = images.next;
+        let name = number.to_string();
+        let stays = matches!(act, Act::Write | Act::WriteOrMake | Act::Describe);
+        let is_linked =
+            !stays && rustix::fs::linkat(source.0, source.1, &images.folder, &*name, AtFlags::empty()).is_ok();
+        if !is_linked {
+            match self.copier.copy(source, (images.folder.as_fd(), &name), stat) {
+                Ok(()) => {}
+                Err(errno @ (Errno::NOSPC | Errno::DQUOT)) => return Err(errno),
+                Err(errno) => return Ok(BeforeImage::Lost(format!("it could not be kept: {errno}"))),
+            }
+        }
+        images.next += 1;
+        let is_shared = stays && self.has_other_names(stat);
+        if is_linked {
+            self.linked.insert(identity(stat), (root, number));
+        }
+        let (mode, owner, inode) = (stat.st_mode, (stat.st_uid, stat.st_gid), stat.st_ino);
+        // A second name has changed the time; that one is looked at only where the file stays.
+        let changed = (stat.st_ctime, i64::try_from(stat.st_ctime_nsec).unwrap_or_default());
+        Ok(BeforeImage::File(FileImage { number, mode, owner, inode, changed, is_shared }))
+    }
+
+    /// Whether a file has names that are neither ours nor made by the command.
+    fn has_other_names(&self, stat: &Stat) -> bool {
+        let own = u64::from(self.linked.contains_key(&identity(stat)));
+        #[allow(clippy::useless_conversion, reason = "it is shorter on other processors")]
+        let names = u64::from(stat.st_nlink);
+        names > 1 + own && !self.named_twice.contains_key(&identity(stat))
+    }
+
+    /// A file that is about to be changed may be kept by a second name, or have a name that is not kept yet.
+    fn keep_other_names(&mut self, stat: &Stat, act: Act) -> Result<(), Errno> {
+        if !matches!(act, Act::Write | Act::WriteOrMake | Act::Describe) {
+            return Ok(());
+        }
+        if let Some((root, number)) = self.linked.remove(&identity(stat)) {
+            let folder = self.roots[root].folder.as_fd();
+            self.copier.part(folder, &number.to_string(), stat)?;
+        }
+        if let Some((root, path)) = self.named_twice.remove(&identity(stat))
+            && !self.roots[root].is_known(&path)
+        {
+            let opened = rustix::fs::open(&self.roots[root].path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+            let now = rustix::fs::statat(&opened, &path, AtFlags::SYMLINK_NOFOLLOW);
+            if now.is_ok_and(|now| identity(&now) == identity(stat)) {
+                let before = self.keep_file(root, (opened.as_fd(), path.as_os_str()), (stat, act))?;
+                self.record(root, &path, before, true)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps a folder with everything in it that has no record yet.
+    fn keep_tree(
+        &mut self,
+        (root, path): (usize, PathBuf),
+        (folder, name): (BorrowedFd<'_>, &OsStr),
+        records: &mut Vec<TouchRecord>,
+    ) -> Result<(), Errno> {
+        let stat = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        let is_known = self.roots[root].is_known(&path);
+        let kind = FileType::from_raw_mode(stat.st_mode);
+        let is_known = is_known && (kind != FileType::Directory || self.roots[root].is_whole(&path));
+        if is_known {
+            return Ok(());
+        }
+        let before = match kind {
+            FileType::Directory => folder_image(&stat),
+            FileType::Symlink => {
+                let to = rustix::fs::readlinkat(folder, name, Vec::new())?;
+                BeforeImage::Link(OsString::from_vec(to.into_bytes()))
+            }
+            _ => self.keep_file(root, (folder, name), (&stat, Act::MoveAway))?,
+        };
+        records.push(TouchRecord { path: path.clone(), before, is_whole: true });
+        if kind != FileType::Directory {
+            return Ok(());
+        }
+        if path.components().count() > DEEPEST {
+            let before = BeforeImage::Lost("the folder is too deep".into());
+            records.push(TouchRecord { path, before, is_whole: false });
+            return Ok(());
+        }
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let opened = match rustix::fs::openat(folder, name, flags, Mode::empty()) {
+            Ok(opened) => opened,
+            Err(errno) => {
+                let before = BeforeImage::Lost(format!("the folder cannot be read: {errno}"));
+                records.push(TouchRecord { path, before, is_whole: false });
+                return Ok(());
+            }
+        };
+        for entry in Dir::read_from(&opened)? {
+            let entry = entry?;
+            let inner = OsStr::from_bytes(entry.file_name().to_bytes());
+            if inner != "." && inner != ".." {
+                self.keep_tree((root, path.join(inner)), (opened.as_fd(), inner), records)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn record(&mut self, root: usize, path: &Path, before: BeforeImage, is_whole: bool) -> Result<(), Errno> {
+        self.roots[root].record(path.to_owned(), before, is_whole)
+    }
+}
+
+impl RootImages {
+    /// Returns whether a path has a record, or lies where everything is known.
+    fn is_known(&self, path: &Path) -> bool {
+        self.touched.contains(path) || self.is_whole(path)
+    }
+
+    fn is_whole(&self, path: &Path) -> bool {
+        !self.whole.is_empty() && path.ancestors().any(|above| self.whole.contains(above))
+    }
+
+    fn record(&mut self, path: PathBuf, before: BeforeImage, is_whole: bool) -> Result<(), Errno> {
+        let record = TouchRecord { path, before, is_whole };
+        self.append(std::slice::from_ref(&record))?;
+        self.know(record);
+        Ok(())
+    }
+
+    fn know(&mut self, record: TouchRecord) {
+        if record.is_whole {
+            self.whole.insert(record.path.clone());
+        }
+        self.touched.insert(record.path);
+    }
+
+    fn append(&mut self, records: &[TouchRecord]) -> Result<(), Errno> {
+        let mut bytes = Vec::with_capacity(128 * records.len());
+        records.iter().for_each(|record| record.write_to(&mut bytes));
+        self.records.write_all(&bytes).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::NOSPC))
+    }
+}
+
+fn identity(stat: &Stat) -> (u64, u64) {
+    (stat.st_dev, stat.st_ino)
+}
+
+fn folder_image(stat: &Stat) -> BeforeImage {
+    BeforeImage::Folder { mode: stat.st_mode & 0o7777, owner: (stat.st_uid, stat.st_gid) }
+}

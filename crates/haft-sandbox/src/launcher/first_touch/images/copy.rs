@@ -1,0 +1,125 @@
+//! Copies a file with its mode, its times and its attributes.
+
+use std::ffi::OsStr;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+use rustix::fs::{AtFlags, Mode, OFlags, Stat, Timespec, Timestamps, XattrFlags};
+use rustix::io::Errno;
+
+/// How much is read at once.
+const PIECE: usize = 256 * 1024;
+/// Most bytes of the names of attributes, and of one of them.
+const MOST_ATTRIBUTES: usize = 64 * 1024;
+
+/// Copies files, and remembers what the file system cannot do.
+#[derive(Default)]
+pub(super) struct Copier {
+    buffer: Vec<u8>,
+    cannot_share: bool,
+}
+
+impl Copier {
+    /// Copies a file to a new name.
+    pub(super) fn copy(
+        &mut self,
+        (folder, name): (BorrowedFd<'_>, &OsStr),
+        (images, to): (BorrowedFd<'_>, &str),
+        stat: &Stat,
+    ) -> Result<(), Errno> {
+        let source = open_readable((folder, name), stat)?;
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let copy = rustix::fs::openat(images, to, flags, Mode::RUSR | Mode::WUSR)?;
+        let copied = self.fill(&source, &copy, stat);
+        if copied.is_err() {
+            let _ = rustix::fs::unlinkat(images, to, AtFlags::empty());
+        }
+        copied
+    }
+
+    /// Makes a copy of a kept second name, so that the file can be changed by its other names.
+    pub(super) fn part(&mut self, images: BorrowedFd<'_>, name: &str, stat: &Stat) -> Result<(), Errno> {
+        let apart = format!("{name}.new");
+        self.copy((images, OsStr::new(name)), (images, &apart), stat)?;
+        rustix::fs::renameat(images, &*apart, images, name)
+    }
+
+    fn fill(&mut self, source: &OwnedFd, copy: &OwnedFd, stat: &Stat) -> Result<(), Errno> {
+        if stat.st_size > 0 && !self.share(source, copy) {
+            self.buffer.resize(PIECE, 0);
+            loop {
+                let read = rustix::io::read(source, &mut *self.buffer)?;
+                if read == 0 {
+                    break;
+                }
+                let mut rest = &self.buffer[..read];
+                while !rest.is_empty() {
+                    rest = &rest[rustix::io::write(copy, rest)?..];
+                }
+                if read < PIECE && u64::try_from(stat.st_size).is_ok_and(|size| size == read as u64) {
+                    break;
+                }
+            }
+        }
+        copy_attributes(source, copy);
+        if stat.st_mode & 0o7777 != 0o600 {
+            rustix::fs::fchmod(copy, Mode::from_raw_mode(stat.st_mode & 0o7777))?;
+        }
+        let at = |seconds: i64, rest: u64| Timespec { tv_sec: seconds, tv_nsec: i64::try_from(rest).unwrap_or(0) };
+        let times = Timestamps {
+            last_access: at(stat.st_atime, stat.st_atime_nsec),
+            last_modification: at(stat.st_mtime, stat.st_mtime_nsec),
+        };
+        let _ = rustix::fs::futimens(copy, &times);
+        Ok(())
+    }
+
+    /// Shares the content, on file systems that can.
+    fn share(&mut self, source: &OwnedFd, copy: &OwnedFd) -> bool {
+        if self.cannot_share {
+            return false;
+        }
+        // SAFETY: it takes two descriptors, as numbers.
+        #[allow(unsafe_code)]
+        let answer = unsafe { libc::ioctl(copy.as_raw_fd(), libc::FICLONE, source.as_raw_fd()) };
+        self.cannot_share = answer != 0;
+        answer == 0
+    }
+}
+
+/// Opens a file also where its mode does not let its owner read it.
+fn open_readable((folder, name): (BorrowedFd<'_>, &OsStr), stat: &Stat) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let open = || rustix::fs::openat(folder, name, flags, Mode::empty());
+    match open() {
+        Err(Errno::ACCESS) => {
+            let mode = Mode::from_raw_mode(stat.st_mode & 0o7777);
+            rustix::fs::chmodat(folder, name, mode | Mode::RUSR, AtFlags::empty())?;
+            let opened = open();
+            rustix::fs::chmodat(folder, name, mode, AtFlags::empty())?;
+            opened
+        }
+        opened => opened,
+    }
+}
+
+/// Copies attributes as far as that is allowed.
+fn copy_attributes(source: impl AsFd, copy: impl AsFd) {
+    let mut names = [0_u8; 1024];
+    let names = match rustix::fs::flistxattr(&source, &mut names) {
+        Ok(0) => return,
+        Ok(length) => names[..length].to_vec(),
+        Err(Errno::RANGE) => {
+            let mut names = vec![0; MOST_ATTRIBUTES];
+            let Ok(length) = rustix::fs::flistxattr(&source, &mut *names) else { return };
+            names.truncate(length);
+            names
+        }
+        Err(_) => return,
+    };
+    let mut value = vec![0; MOST_ATTRIBUTES];
+    for name in names.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
+        if let Ok(length) = rustix::fs::fgetxattr(&source, name, &mut *value) {
+            let _ = rustix::fs::fsetxattr(&copy, name, &value[..length], XattrFlags::empty());
+        }
+    }
+}

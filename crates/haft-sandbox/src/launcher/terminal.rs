@@ -1,0 +1,53 @@
+//! The terminal of a command: made inside the sandbox, so that programs find it by its name there.
+//!
+//! The watcher leads the session of the terminal. So the command has a parent in its session, and the kernel lets the
+//! user stop it with Ctrl-Z; a command that led the session itself could not be stopped.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::process::{Pid, ioctl_tiocsctty};
+use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
+use rustix::termios::tcsetpgrp;
+
+use super::line::{Heard, Line};
+use crate::orders::Report;
+
+/// The terminal of a command, from the side of its programs.
+#[derive(Debug)]
+pub(super) struct Terminal {
+    end: OwnedFd,
+}
+
+impl Terminal {
+    /// Makes one, passes its other end to haft and waits until that is connected; nothing when haft is gone.
+    pub(super) fn open(line: &Line) -> io::Result<Option<Self>> {
+        let other_end = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
+        unlockpt(&other_end)?;
+        let end = ioctl_tiocgptpeer(&other_end, OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
+        line.report_with(&Report::Terminal, &[other_end]);
+        loop {
+            match line.awaited() {
+                Heard::TerminalReady => break,
+                Heard::Gone => return Ok(None),
+                // There is nobody yet who could get it.
+                Heard::Nothing | Heard::AskToEnd | Heard::Signal(_) => {}
+            }
+        }
+        rustix::process::setsid()?;
+        ioctl_tiocsctty(&end)?;
+        Ok(Some(Self { end }))
+    }
+
+    /// Lets a group of processes have it.
+    pub(super) fn give_to(&self, group: Pid) {
+        // Who is gone needs it no more.
+        let _ = tcsetpgrp(&self.end, group);
+    }
+}
+
+impl AsFd for Terminal {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.end.as_fd()
+    }
+}

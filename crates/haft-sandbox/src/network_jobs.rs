@@ -1,0 +1,74 @@
+//! The background jobs that use the network of a session.
+//!
+//! A connection says nothing about the process that made it. So what a command reached while jobs ran is told as that of the
+//! command or of these jobs.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use haft_contract::path::one_line;
+use haft_contract::process::Command;
+
+/// Most characters of a job's command that are shown.
+const LONGEST: usize = 60;
+
+/// The jobs that run now, in the order of their beginning.
+#[derive(Clone, Default)]
+pub(crate) struct NetworkJobs(Arc<Mutex<Vec<Arc<str>>>>);
+
+/// A job among those that run, until this is dropped.
+pub(crate) struct NetworkJob {
+    jobs: NetworkJobs,
+    line: Arc<str>,
+}
+
+impl NetworkJobs {
+    /// Adds a command that is a job.
+    pub(crate) fn add(&self, command: &Command) -> Option<NetworkJob> {
+        if !command.stays {
+            return None;
+        }
+        let line = one_line(&command.line);
+        let shown: String = line.chars().take(LONGEST).collect();
+        let line: Arc<str> = if shown.len() < line.len() { format!("{shown}…").into() } else { shown.into() };
+        self.lock().push(line.clone());
+        Some(NetworkJob { jobs: self.clone(), line })
+    }
+
+    /// Returns the jobs that run, but for this one.
+    pub(crate) fn others(&self, own: Option<&NetworkJob>) -> Vec<Arc<str>> {
+        let is_other = |line: &&Arc<str>| own.is_none_or(|own| !Arc::ptr_eq(&own.line, line));
+        self.lock().iter().filter(is_other).cloned().collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Arc<str>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for NetworkJob {
+    fn drop(&mut self) {
+        self.jobs.lock().retain(|line| !Arc::ptr_eq(line, &self.line));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn jobs_are_known_while_they_run_and_other_commands_never() {
+        let command = |line: &str, stays| {
+            let made = Command::new(Vec::new(), line.to_owned(), "/".into(), Duration::from_secs(1));
+            Command { stays, ..made }
+        };
+        let jobs = NetworkJobs::default();
+        assert!(jobs.add(&command("make", false)).is_none());
+        let (one, two) = (jobs.add(&command("npm run dev", true)), jobs.add(&command(&"x".repeat(99), true)));
+        let shown = |own: Option<&NetworkJob>| jobs.others(own).iter().map(|line| line.len()).collect::<Vec<_>>();
+        assert_eq!(shown(None), [11, LONGEST + "…".len()]);
+        assert_eq!(shown(one.as_ref()), [LONGEST + "…".len()]);
+        drop((one, two));
+        assert!(jobs.others(None).is_empty());
+    }
+}

@@ -1,0 +1,58 @@
+//! Waits for a command while a thread attends to it: passes on what it prints, signals, and the wish to stop.
+
+use std::sync::Arc;
+
+use haft_contract::door::Permit;
+use haft_contract::error::ToolError;
+use haft_contract::kinds::ErrorKind;
+use haft_contract::process::{CallerStreams, Heard};
+use tokio::sync::mpsc;
+
+use crate::attend::{Finish, NoFinish, Task, attend};
+use crate::wake::{AbandonWhenDropped, Wake, Wish};
+
+/// How many pieces of output wait for whoever listens; then the command waits.
+const PIECES: usize = 4;
+
+/// Lets a thread attend to the command; passes on what it prints, and the wish to stop.
+pub(super) async fn attended(
+    task: Task,
+    permit: &Permit,
+    heard: Heard<'_>,
+) -> Result<Result<Finish, NoFinish>, ToolError> {
+    let failed = |error| ToolError::of(ErrorKind::Io, format!("No command can be run now: {error}."));
+    let wake = Arc::new(Wake::new().map_err(|error| failed(std::io::Error::from(error)))?);
+    let abandon = AbandonWhenDropped(Arc::clone(&wake));
+    let (tell, mut pieces) = mpsc::channel(PIECES);
+    let streams = task.streams.clone();
+    let attends = tokio::task::spawn_blocking(move || attend(task, tell, &wake));
+    let mut is_told = false;
+    loop {
+        tokio::select! {
+            biased;
+            () = permit.stop().cancelled(), if !is_told => {
+                is_told = true;
+                abandon.0.tell(Wish::Stop);
+            }
+            signals = permit.signals().next() => abandon.0.signal(signals),
+            signals = of_caller(streams.as_ref()) => abandon.0.signal(signals),
+            piece = pieces.recv() => match piece {
+                Some((stream, piece)) => {
+                    // The room is there before the piece is dealt with, so that reading and listening overlap.
+                    abandon.0.there_is_room();
+                    heard(stream, &piece);
+                }
+                None => break,
+            },
+        }
+    }
+    attends.await.map_err(|_| ToolError::of(ErrorKind::Bug, "The thread that attends to the command broke down."))
+}
+
+/// Waits for signals from the caller of a command that has brought its streams along.
+async fn of_caller(streams: Option<&CallerStreams>) -> Vec<i32> {
+    match streams {
+        Some(streams) => streams.signals().next().await,
+        None => std::future::pending().await,
+    }
+}

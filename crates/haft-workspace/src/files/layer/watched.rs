@@ -1,0 +1,327 @@
+//! A command on the real folders: what it changes is kept when it first touches it, and rewound into a layer afterwards.
+//!
+//! When the command has ended, what it made of each path that it touched is moved into a layer, and what was there before
+//! is put back. From then on everything is as if the command had worked on that layer from the start: one mechanism reads,
+//! judges, commits or discards it, whatever collected the changes.
+//!
+//! Marks beside the layer say how far this has come, so that the next process can finish it (`left_behind`).
+//!
+//! Not here: keeping contents while the command runs (`haft-sandbox`).
+
+mod left_behind;
+mod moving;
+mod rewind;
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use haft_contract::before_image::{RECORDS, TouchRecord};
+use haft_contract::door::{Errand, Receipt, Receipts};
+use haft_contract::error::ToolError;
+use haft_contract::process::{Layer, Level, Settle, Settled};
+use rustix::fs::{FlockOperation, Mode, OFlags};
+use tokio_util::sync::CancellationToken;
+
+use self::moving::count_files;
+use self::rewind::{Lost, Rewind};
+use super::super::tree::hidden_places;
+use super::folder::{LayerFolder, LayerPair};
+use super::sync::OwnCommits;
+use super::{LayeredGround, Layers, not_prepared, private_folder};
+use crate::state::journal::By;
+use crate::state::private;
+
+/// Most lost paths that are named.
+const MOST_NAMED: usize = 5;
+
+/// The file that says whose command it is.
+const ABOUT: &str = "about";
+/// The file beside a layer that says over which folder it lies.
+const ROOT: &str = "root";
+
+/// How far rewinding has come. Each is a file that is made when it is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Done {
+    /// What the command made is in the layer.
+    Captured,
+    /// What was there before is in its place again.
+    Restored,
+    /// The layer may be in use.
+    Committing,
+}
+
+impl Done {
+    fn name(self) -> &'static str {
+        match self {
+            Done::Captured => "captured",
+            Done::Restored => "restored",
+            Done::Committing => "committing",
+        }
+    }
+}
+
+/// How far a commit came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Progress {
+    /// The layers are as they were.
+    Nothing,
+    /// Files have left them, and are in the workspace, or the journal has taken that back.
+    Something,
+}
+
+/// Where what a command touches is kept, and the layers that it is rewound into.
+pub(super) struct Watched {
+    folder: LayerFolder,
+    /// For each root: the layer, and the folder with what is kept.
+    pairs: Vec<LayerPair>,
+    state: WatchedState,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum WatchedState {
+    /// The command may have changed the real folders.
+    Running,
+    /// The real folders are as before the command.
+    Rewound,
+    /// They could not be rewound; another process may try.
+    Failed,
+}
+
+impl Layers {
+    /// Prepares the real folders. Where contents cannot be kept either, that is said.
+    pub(super) fn watched_or_open(
+        self: &Arc<Self>,
+        reason: &str,
+        errand: Option<&Errand>,
+    ) -> Result<LayeredGround, ToolError> {
+        let known = self.known().not_watched.clone();
+        let why = match known.map_or_else(|| self.watched_ground(errand), |known| Err(io::Error::other(known))) {
+            Ok(ground) => return Ok(ground),
+            Err(error) => format!("{reason}; nor can contents be kept: {error}"),
+        };
+        self.layerless.remember(&why);
+        self.open_ground(&why)
+    }
+
+    /// Prepares the real folders, and places for what a command touches in them.
+    pub(super) fn watched_ground(self: &Arc<Self>, errand: Option<&Errand>) -> io::Result<LayeredGround> {
+        private_folder(&self.watched)?;
+        let folder = LayerFolder::make(&self.watched)?;
+        let mut ground = self.bare(None)?;
+        let mut pairs = Vec::new();
+        for (number, root) in ground.roots.iter_mut().enumerate() {
+            let stat = rustix::fs::fstat(&root.folder)?;
+            let pair = folder.add(number, &stat)?;
+            folder.put(&format!("{number}/{ROOT}"), root.path.as_os_str().as_bytes())?;
+            root.images = Some(pair.work.try_clone()?);
+            root.own = hidden_places().into_iter().map(PathBuf::from).collect();
+            ground.hidden.retain(|hidden| !root.own.iter().any(|own| *hidden == root.path.join(own)));
+            pairs.push(pair);
+        }
+        if let Some(errand) = errand {
+            folder.put(ABOUT, &serde_json::to_vec(&By::from(errand))?)?;
+        }
+        self.hide_secrets(&mut ground);
+        ground.watched = Some(Watched { folder, pairs, state: WatchedState::Running });
+        Ok(ground)
+    }
+}
+
+impl LayeredGround {
+    /// Rewinds what the command changed into layers, and settles those.
+    pub(super) fn settle_watched(
+        &mut self,
+        (errand, receipts, stop): (Errand, Receipts, CancellationToken),
+        how: Settle,
+    ) -> Result<Settled, ToolError> {
+        let lost = self.rewind()?;
+        let settling = self.settling((errand, receipts.clone(), stop), OwnCommits::default())?;
+        let mut settled = match how {
+            Settle::Keep => {
+                self.note_commit();
+                settling.keep()?
+            }
+            Settle::Show => settling.show()?,
+        };
+        tell_lost(&lost, &receipts, &mut settled);
+        Ok(settled)
+    }
+
+    /// Rewinds what the command changed into layers, and makes this a ground with them.
+    pub(super) fn rewind(&mut self) -> Result<Vec<Lost>, ToolError> {
+        let Some(watched) = &mut self.watched else { return Ok(Vec::new()) };
+        let folders: Vec<&OwnedFd> = self.roots.iter().map(|root| &root.folder).collect();
+        let lost = watched.rewind(&folders).map_err(not_rewound)?;
+        self.mark = self.layers.journal.mark();
+        for (number, (root, pair)) in self.roots.iter_mut().zip(&watched.pairs).enumerate() {
+            let clone = |folder: &OwnedFd| folder.try_clone().map_err(not_prepared);
+            let since = self.layers.clocks[number].now(root.folder.as_fd(), pair.upper.as_fd());
+            self.since.push(since.map_err(not_prepared)?);
+            self.covers.push(Vec::new());
+            root.layer = Some(Layer { upper: clone(&pair.upper)?, work: clone(&pair.work)? });
+        }
+        Ok(lost)
+    }
+
+    /// Notes that the layer is about to be used up. Without that note it would be read again after a kill.
+    pub(super) fn note_commit(&self) {
+        if let Some(watched) = &self.watched {
+            let _ = watched.folder.put(Done::Committing.name(), watched.files_in_layers().to_string().as_bytes());
+        }
+    }
+
+    /// Returns whether the command touched nothing.
+    pub(super) fn has_touched_nothing(&self) -> bool {
+        self.watched
+            .as_ref()
+            .is_some_and(|watched| watched.pairs.iter().all(|pair| records_size(&pair.work) == Some(0)))
+    }
+
+    /// Rewinds and discards what nobody settled; then nothing of it is left.
+    pub(super) fn end_watching(&mut self) {
+        let Some(mut watched) = self.watched.take() else { return };
+        if watched.state == WatchedState::Running {
+            let folders: Vec<&OwnedFd> = self.roots.iter().map(|root| &root.folder).collect();
+            // When it fails, the next process finds the folder and tries again.
+            let _ = watched.rewind(&folders);
+        }
+        if watched.state == WatchedState::Rewound {
+            self.layers.removing.remove(watched.folder);
+        }
+    }
+}
+
+impl Watched {
+    fn rewind(&mut self, folders: &[&OwnedFd]) -> io::Result<Vec<Lost>> {
+        let all = self.try_rewind(folders);
+        self.state = if all.is_ok() { WatchedState::Rewound } else { WatchedState::Failed };
+        all
+    }
+
+    /// Returns how many files and links lie in the layers.
+    fn files_in_layers(&self) -> usize {
+        self.pairs.iter().map(|pair| count_files(&pair.upper).unwrap_or_default()).sum()
+    }
+
+    /// Returns how far a commit came that was cut off; nothing where none was begun.
+    fn commit_progress(&self) -> Option<Progress> {
+        let begun = self.folder.get(Done::Committing.name())?;
+        let all: usize = String::from_utf8_lossy(&begun).parse().unwrap_or_default();
+        Some(match self.files_in_layers() {
+            left if left == all => Progress::Nothing,
+            _ => Progress::Something,
+        })
+    }
+
+    fn try_rewind(&self, folders: &[&OwnedFd]) -> io::Result<Vec<Lost>> {
+        let mut lost = Vec::new();
+        let mut rewinds = Vec::new();
+        for (pair, folder) in self.pairs.iter().zip(folders) {
+            let (rewind, of_it) = Rewind::new((folder, &pair.upper, &pair.work), &read_records(&pair.work)?);
+            rewinds.push(rewind);
+            lost.extend(of_it);
+        }
+        if !self.folder.has(Done::Captured.name()) {
+            rewinds.iter().try_for_each(Rewind::capture)?;
+            #[cfg(test)]
+            crate::files::fate::point();
+            self.folder.put(Done::Captured.name(), b"")?;
+        }
+        if !self.folder.has(Done::Restored.name()) {
+            rewinds.iter().try_for_each(Rewind::restore)?;
+            #[cfg(test)]
+            crate::files::fate::point();
+            self.folder.put(Done::Restored.name(), b"")?;
+        }
+        Ok(lost)
+    }
+}
+
+/// Reads what was recorded, when nobody records any more.
+fn read_records(images: &OwnedFd) -> io::Result<Vec<TouchRecord>> {
+    let opened =
+        rustix::fs::openat(images, RECORDS, OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty());
+    let mut file = match opened {
+        Ok(file) => File::from(file),
+        // The command was never started.
+        Err(rustix::io::Errno::NOENT) => return Ok(Vec::new()),
+        Err(errno) => return Err(errno.into()),
+    };
+    // Whoever watches the command holds a lock until all processes are gone, or killed.
+    while let Err(errno) = rustix::fs::flock(&file, FlockOperation::LockExclusive) {
+        if errno != rustix::io::Errno::INTR {
+            return Err(errno.into());
+        }
+    }
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(TouchRecord::read_all(&bytes))
+}
+
+fn records_size(images: &OwnedFd) -> Option<i64> {
+    match rustix::fs::statat(images, RECORDS, rustix::fs::AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => Some(stat.st_size),
+        Err(rustix::io::Errno::NOENT) => Some(0),
+        Err(_) => None,
+    }
+}
+
+impl LayerFolder {
+    fn put(&self, name: &str, content: &[u8]) -> io::Result<()> {
+        match private::create_file(&self.path.join(name)) {
+            Ok(mut file) => file.write_all(content),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.path.join(name).symlink_metadata().is_ok()
+    }
+
+    fn get(&self, name: &str) -> Option<Vec<u8>> {
+        let mut content = Vec::new();
+        private::read_file(&self.path.join(name)).ok()?.read_to_end(&mut content).ok()?;
+        Some(content)
+    }
+}
+
+/// Says what undo does not restore, in the result and in what the doors noted.
+pub(super) fn tell_lost(lost: &[Lost], receipts: &Receipts, settled: &mut Settled) {
+    let Some(reason) = lost_words(lost) else { return };
+    let level = receipts.so_far().iter().rev().find_map(|receipt| match receipt {
+        Receipt::Ran { level, .. } => Some(*level),
+        _ => None,
+    });
+    receipts.note(Receipt::Ran { level: level.unwrap_or(Level::None), uncovered: Some(reason.clone()) });
+    settled.notes.push(format!("undo does not restore everything: {reason}"));
+}
+
+/// Names what was lost, as the end of a sentence.
+fn lost_words(lost: &[Lost]) -> Option<String> {
+    let named: Vec<String> = lost
+        .iter()
+        .take(MOST_NAMED)
+        .map(|lost| format!("{} ({})", haft_contract::path::one_line(&lost.path.to_string_lossy()), lost.why))
+        .collect();
+    let more = lost.len().saturating_sub(MOST_NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!named.is_empty()).then(|| format!("haft could not keep {}{more}", named.join(", ")))
+}
+
+fn not_rewound(error: io::Error) -> ToolError {
+    let what = format!(
+        "haft could not record what the command changed: {error}. The changes are in the workspace; haft tries again \
+         when it is started the next time."
+    );
+    ToolError::of(haft_contract::kinds::ErrorKind::Io, what).caused_by(error)
+}
+
+/// Returns the path that a file of the state holds.
+fn path_in(bytes: Vec<u8>) -> PathBuf {
+    Path::new(std::ffi::OsStr::from_bytes(&bytes)).to_owned()
+}

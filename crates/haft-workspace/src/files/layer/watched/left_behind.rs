@@ -1,0 +1,161 @@
+//! Finishes what a process left behind that was killed while its command worked on the real folders, or after that.
+//!
+//! What the command had changed by then is a change set like any other: the log names it and undo restores the files.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use haft_contract::call::CallId;
+use haft_contract::door::{Errand, OldChanges, Purpose, Receipts, SessionName};
+use rustix::fs::FlockOperation;
+use tokio_util::sync::CancellationToken;
+
+use super::super::super::{Workspace, transaction};
+use super::super::folder::LayerFolder;
+use super::super::{LayeredGround, Layers};
+use super::{ABOUT, Progress, ROOT, Watched, WatchedState, lost_words, path_in};
+use crate::state::journal::{By, Intent, Mark};
+use crate::state::{WorkspaceState, private};
+
+impl Workspace {
+    /// Finishes what a haft left behind that was killed while its command worked on the real folders. Returns what there is
+    /// to say, a sentence each.
+    pub fn finish_left_behind(&self, state: &WorkspaceState) -> Vec<String> {
+        if state.watched().read_dir().is_ok_and(|mut entries| entries.next().is_none()) || !state.watched().exists() {
+            return Vec::new();
+        }
+        let journal = state.journal();
+        if journal.is_unfinished() {
+            let _ = transaction::recover(&self.root, &journal);
+        }
+        Arc::new(Layers::new(self.root.clone(), Arc::new(journal), state)).finish_left_behind()
+    }
+}
+
+impl Layers {
+    /// Finishes all of it; returns what there is to say, a sentence each.
+    fn finish_left_behind(self: &Arc<Self>) -> Vec<String> {
+        let entries = std::fs::read_dir(&self.watched).into_iter().flatten().flatten().map(|entry| entry.path());
+        let mut locks: Vec<PathBuf> =
+            entries.filter(|path| path.extension().is_some_and(|end| end == "lock")).collect();
+        // Their names begin with the time.
+        locks.sort();
+        locks.into_iter().filter_map(|lock_path| self.finish_one(lock_path)).collect()
+    }
+
+    fn finish_one(self: &Arc<Self>, lock_path: PathBuf) -> Option<String> {
+        let lock = private::read_file(&lock_path).ok()?;
+        rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).ok()?;
+        let folder = LayerFolder { path: lock_path.with_extension(""), lock_path, lock };
+        let errand = errand(&folder);
+        let command = errand.purpose.command.clone().unwrap_or_else(|| errand.tool.clone());
+        let mut ground = match self.ground_over(folder) {
+            Ok(ground) => ground,
+            // It was killed before the command was started.
+            Err(None) => return None,
+            Err(Some(why)) => {
+                return Some(format!("haft was killed while \"{command}\" ran, and cannot finish it: {why}."));
+            }
+        };
+        if let Some(outcome) = self.outcome_of_commit(&ground, &errand) {
+            ground.watched.as_mut()?.state = WatchedState::Rewound;
+            return Some(format!("haft was killed while it committed the changes of \"{command}\". {outcome}"));
+        }
+        if ground.has_touched_nothing() {
+            return None;
+        }
+        let cut_off = format!("haft was killed while \"{command}\" ran");
+        let (receipts, stop) = (Receipts::default(), CancellationToken::new());
+        let lost = match ground.rewind() {
+            Ok(lost) => lost_words(&lost).map(|lost| format!(" Undo does not restore everything: {lost}.")),
+            Err(error) => return Some(format!("{cut_off}. {}", error.what)),
+        };
+        let errand = Errand {
+            purpose: Purpose {
+                description: Some(format!("cut off, haft was killed{}", lost.clone().unwrap_or_default())),
+                ..errand.purpose.clone()
+            },
+            ..errand
+        };
+        let kept = ground.settling((errand, receipts.clone(), stop), Default::default()).and_then(|settling| {
+            ground.note_commit();
+            settling.keep()
+        });
+        let lost = lost.unwrap_or_default();
+        Some(match (kept, receipts.change_set()) {
+            (Ok(_), Some(set)) => {
+                format!(
+                    "{cut_off}. What it had changed is change set {}; \"haft undo {}\" restores the files.{lost}",
+                    set.0, set.0
+                )
+            }
+            (Ok(_), None) => format!("{cut_off}. It had changed nothing that is kept.{lost}"),
+            (Err(error), _) => format!("{cut_off}. What it had changed was discarded: {}{lost}", error.what),
+        })
+    }
+
+    /// Says what came of a commit that was begun; nothing where it can be done anew.
+    fn outcome_of_commit(&self, ground: &LayeredGround, errand: &Errand) -> Option<String> {
+        let progress = ground.watched.as_ref()?.commit_progress()?;
+        match (self.committed_set(errand), progress) {
+            (Some(set), _) => Some(format!("They are change set {set}.")),
+            (None, Progress::Nothing) => None,
+            (None, Progress::Something) => {
+                Some("The workspace is as before the command, and its changes are lost. Run the command again.".into())
+            }
+        }
+    }
+
+    /// Returns the change set of a call, if it was committed.
+    fn committed_set(&self, errand: &Errand) -> Option<u64> {
+        let reading = self.journal.read_behind(Mark::default()).ok()?;
+        let by = By::from(errand);
+        let is_it = |intent: &Intent| (&intent.by.run, &intent.by.call) == (&by.run, &by.call);
+        let mut own = reading.intents.iter().map(|(intent, _)| intent).filter(|intent| is_it(intent));
+        own.rfind(|intent| reading.outcome(intent) != Some(false)).map(|intent| intent.set)
+    }
+
+    /// Makes a ground of a folder that was left behind; fails without a reason where nothing was begun.
+    fn ground_over(self: &Arc<Self>, folder: LayerFolder) -> Result<LayeredGround, Option<String>> {
+        let said = |error: std::io::Error| Some(error.to_string());
+        let mut ground = self.bare(None).map_err(said)?;
+        let mut pairs = Vec::new();
+        let mut roots = Vec::new();
+        for number in 0.. {
+            let Some(path) = folder.get(&format!("{number}/{ROOT}")).map(path_in) else { break };
+            let Some(at) = ground.roots.iter().position(|root| root.path == path) else {
+                return Err(Some(format!("{} is not part of the workspace now", path.display())));
+            };
+            let pair = folder.pair(number).map_err(said)?;
+            roots.push(ground.roots.swap_remove(at));
+            pairs.push(pair);
+        }
+        if roots.is_empty() {
+            folder.remove();
+            return Err(None);
+        }
+        ground.roots = roots;
+        ground.watched = Some(Watched { folder, pairs, state: WatchedState::Running });
+        Ok(ground)
+    }
+}
+
+/// Says whose command it was.
+fn errand(folder: &LayerFolder) -> Errand {
+    let by = folder.get(ABOUT).and_then(|about| serde_json::from_slice::<By>(&about).ok());
+    let text = |field: fn(&By) -> &String| by.as_ref().map(field).cloned().unwrap_or_default();
+    let words = |field: fn(&By) -> &Option<String>| by.as_ref().and_then(|by| field(by).clone());
+    Errand {
+        call: CallId::new(text(|by| &by.call)),
+        tool: text(|by| &by.tool),
+        session: SessionName::new(&text(|by| &by.session)),
+        run: text(|by| &by.run).into(),
+        turn: by.as_ref().map(|by| by.turn).unwrap_or_default(),
+        purpose: Purpose {
+            agent: words(|by| &by.agent),
+            command: words(|by| &by.command),
+            description: words(|by| &by.description),
+        },
+        old_changes: OldChanges::Stay,
+    }
+}

@@ -1,0 +1,260 @@
+//! Rewinds what a command changed in a folder: what it made goes into a layer, what was there before comes back.
+//!
+//! Two passes over the records, each of which may be cut off at any point and begun again. The first moves what the
+//! command made; what is in the layer already was moved. The second puts back; what is no longer kept was put back.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashSet};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use haft_contract::before_image::{BeforeImage, FileImage, TouchRecord};
+use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, Stat, Uid};
+use rustix::io::Errno;
+
+use super::super::read::ALL_BITS;
+use super::moving::{Entry, copy_file, make_folder, move_entry, open_folder, parent_of, put_content};
+
+/// A path that was not kept.
+#[derive(Clone, Debug)]
+pub(in crate::files::layer) struct Lost {
+    pub(super) path: PathBuf,
+    pub(super) why: String,
+}
+
+/// The folder of a root, its layer, and what was kept, with the records.
+pub(super) struct Rewind<'a> {
+    folder: &'a OwnedFd,
+    upper: &'a OwnedFd,
+    images: &'a OwnedFd,
+    /// What was at each path, outer paths first.
+    before: BTreeMap<PathBuf, BeforeImage>,
+    whole: HashSet<PathBuf>,
+    /// Folders of the layer, with the modes that they get in the end.
+    made: RefCell<BTreeMap<PathBuf, u32>>,
+}
+
+impl<'a> Rewind<'a> {
+    /// Prepares it; returns what cannot be put back.
+    pub(super) fn new(
+        (folder, upper, images): (&'a OwnedFd, &'a OwnedFd, &'a OwnedFd),
+        records: &[TouchRecord],
+    ) -> (Self, Vec<Lost>) {
+        let (mut before, mut whole, mut lost) = (BTreeMap::new(), HashSet::new(), Vec::new());
+        for TouchRecord { path, before: image, is_whole } in records {
+            if let BeforeImage::Lost(why) = image {
+                lost.push(Lost { path: path.clone(), why: why.clone() });
+            }
+            // Nothing that leads elsewhere was recorded.
+            if !path.components().all(|part| matches!(part, std::path::Component::Normal(_))) {
+                continue;
+            }
+            if *is_whole {
+                whole.insert(path.clone());
+            }
+            // What was there first counts.
+            before.entry(path.clone()).or_insert_with(|| image.clone());
+        }
+        (Self { folder, upper, images, before, whole, made: RefCell::default() }, lost)
+    }
+
+    /// Moves what the command made into the layer.
+    pub(super) fn capture(&self) -> io::Result<()> {
+        let mut inside_whole = Vec::new();
+        for (path, before) in &self.before {
+            if matches!(before, BeforeImage::Lost(_)) {
+                continue;
+            }
+            if path.ancestors().skip(1).any(|above| self.whole.contains(above)) {
+                inside_whole.push((path, before));
+                continue;
+            }
+            #[cfg(test)]
+            crate::files::fate::point();
+            self.capture_one(path, before).map_err(|error| at(path, error))?;
+        }
+        for (path, before) in inside_whole {
+            if *before != BeforeImage::Absent {
+                self.mark_removed(path).map_err(|error| at(path, error))?;
+            }
+        }
+        // Last, because a mode may let nobody work in a folder.
+        for (path, mode) in self.made.borrow().iter().rev() {
+            let Entry { folder, name } = Entry::new(self.upper, path)?;
+            rustix::fs::chmodat(&folder, name, Mode::from_raw_mode(*mode), AtFlags::empty())?;
+        }
+        Ok(())
+    }
+
+    fn capture_one(&self, path: &Path, before: &BeforeImage) -> io::Result<()> {
+        let Some(now) = stat_at(self.folder, path)? else {
+            return if *before == BeforeImage::Absent { Ok(()) } else { self.mark_removed(path) };
+        };
+        let is_folder = FileType::from_raw_mode(now.st_mode) == FileType::Directory;
+        match before {
+            BeforeImage::Folder { .. } if is_folder && !self.whole.contains(path) => {
+                if self.has_holder(path)? {
+                    self.make_folder(path)?;
+                }
+                return Ok(());
+            }
+            BeforeImage::File(file) if is_as_before(file, &now) => return Ok(()),
+            _ if stat_at(self.upper, path)?.is_some() => return Ok(()),
+            _ => {}
+        }
+        if !self.has_holder(path)? {
+            return Ok(());
+        }
+        match before {
+            // Others have the same file by another name: it stays, with the content from before.
+            BeforeImage::File(file) if file.is_shared && file.inode == now.st_ino => {
+                copy_file(Entry::new(self.folder, path)?, Entry::new(self.upper, path)?)
+            }
+            _ => move_entry(Entry::new(self.folder, path)?, Entry::new(self.upper, path)?),
+        }
+    }
+
+    fn make_folder(&self, path: &Path) -> io::Result<()> {
+        let mode = make_folder(self.upper, path, self.folder)?;
+        self.made.borrow_mut().entry(path.to_owned()).or_insert(mode);
+        Ok(())
+    }
+
+    /// Says in the layer that a path is gone.
+    fn mark_removed(&self, path: &Path) -> io::Result<()> {
+        if stat_at(self.upper, path)?.is_some() || !self.has_holder(path)? {
+            return Ok(());
+        }
+        let Entry { folder, name } = Entry::new(self.upper, path)?;
+        match rustix::fs::mknodat(&folder, name, FileType::CharacterDevice, Mode::empty(), 0) {
+            Ok(()) | Err(Errno::EXIST) => Ok(()),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
+    /// Makes the folders of the layer that hold a path; returns whether they can: where one is gone, so is the path.
+    fn has_holder(&self, path: &Path) -> io::Result<bool> {
+        let above: Vec<&Path> = path.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty()).collect();
+        for above in above.into_iter().rev() {
+            match stat_at(self.upper, above)? {
+                Some(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::Directory => {}
+                Some(_) => return Ok(false),
+                None => self.make_folder(above)?,
+            }
+        }
+        Ok(true)
+    }
+
+    /// Puts back what was there before.
+    pub(super) fn restore(&self) -> io::Result<()> {
+        let mut folders = Vec::new();
+        for (path, before) in &self.before {
+            #[cfg(test)]
+            crate::files::fate::point();
+            let restored = match before {
+                BeforeImage::Absent | BeforeImage::Lost(_) => Ok(()),
+                BeforeImage::Folder { mode, owner } => {
+                    folders.push((path, *mode));
+                    self.restore_folder(path, *owner)
+                }
+                BeforeImage::Link(to) => self.restore_link(path, to.as_ref()),
+                BeforeImage::File(file) => self.restore_file(path, file),
+            };
+            restored.map_err(|error| at(path, error))?;
+        }
+        // Last, because a mode may let nobody work in a folder.
+        for (path, mode) in folders.into_iter().rev() {
+            let Some(stat) = stat_at(self.folder, path)? else { continue };
+            if stat.st_mode & ALL_BITS != mode {
+                let Entry { folder, name } = Entry::new(self.folder, path)?;
+                rustix::fs::chmodat(&folder, name, Mode::from_raw_mode(mode), AtFlags::empty())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn restore_folder(&self, path: &Path, owner: (u32, u32)) -> io::Result<()> {
+        let Entry { folder, name } = Entry::new(self.folder, path)?;
+        match rustix::fs::mkdirat(&folder, name, Mode::RWXU) {
+            Ok(()) => give(&folder, name, owner),
+            Err(Errno::EXIST) => {
+                // What comes back into it needs a way in.
+                let opened = open_folder(&folder, name)?;
+                drop(opened);
+            }
+            Err(errno) => return Err(errno.into()),
+        }
+        Ok(())
+    }
+
+    fn restore_link(&self, path: &Path, to: &Path) -> io::Result<()> {
+        let Entry { folder, name } = Entry::new(self.folder, path)?;
+        match rustix::fs::symlinkat(to, &folder, name) {
+            Ok(()) | Err(Errno::EXIST) => Ok(()),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
+    fn restore_file(&self, path: &Path, file: &FileImage) -> io::Result<()> {
+        let number = file.number.to_string();
+        let now = stat_at(self.folder, path)?;
+        if now.as_ref().is_some_and(|now| is_as_before(file, now)) {
+            return Ok(());
+        }
+        let image = match rustix::fs::statat(self.images, &*number, AtFlags::SYMLINK_NOFOLLOW) {
+            // It is in its place already.
+            Err(Errno::NOENT) => return Ok(()),
+            image => image?,
+        };
+        let from = Entry { folder: self.images.try_clone()?, name: number.as_ref() };
+        let to = Entry::new(self.folder, path)?;
+        if file.is_shared && now.is_some_and(|now| now.st_ino == file.inode) {
+            return put_content(from, to, file.mode);
+        }
+        let (folder, name) = (to.folder.try_clone()?, to.name);
+        if (image.st_uid, image.st_gid) != file.owner {
+            give(self.images, &number, file.owner);
+        }
+        if image.st_nlink > 1 {
+            // The command moved the file, and it is in the layer: what happens to it there must not happen here.
+            copy_file(Entry { folder: self.images.try_clone()?, name: number.as_ref() }, to)?;
+            rustix::fs::unlinkat(self.images, &*number, AtFlags::empty())?;
+        } else {
+            move_entry(from, to)?;
+        }
+        if image.st_mode & ALL_BITS != file.mode & ALL_BITS {
+            rustix::fs::chmodat(&folder, name, Mode::from_raw_mode(file.mode & ALL_BITS), AtFlags::empty())?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a file is the very one that was kept, and nothing happened to it since.
+fn is_as_before(file: &FileImage, now: &Stat) -> bool {
+    let changed = (now.st_ctime, i64::try_from(now.st_ctime_nsec).unwrap_or_default());
+    file.inode == now.st_ino && file.changed == changed
+}
+
+/// Lets something belong to whom it belonged, where that may be given.
+fn give(folder: &OwnedFd, name: impl rustix::path::Arg, (uid, gid): (u32, u32)) {
+    let (uid, gid) = (Uid::from_raw(uid), Gid::from_raw(gid));
+    let _ = rustix::fs::chownat(folder, name, Some(uid), Some(gid), AtFlags::SYMLINK_NOFOLLOW);
+}
+
+/// Describes what is at a path; nothing where its folder is gone too.
+fn stat_at(root: &OwnedFd, path: &Path) -> io::Result<Option<Stat>> {
+    let opened = match parent_of(root, path, OFlags::PATH) {
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(None),
+        opened => opened?,
+    };
+    match rustix::fs::statat(opened.as_fd(), path.file_name().unwrap_or_default(), AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => Ok(Some(stat)),
+        Err(Errno::NOENT) => Ok(None),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+fn at(path: &Path, error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", haft_contract::path::one_line(&path.to_string_lossy())))
+}
