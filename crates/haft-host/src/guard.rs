@@ -14,6 +14,7 @@ mod judged;
 mod patch;
 mod place;
 mod searchers;
+mod secret_looks;
 mod secrets;
 mod served;
 mod server_tool;

@@ -31,6 +31,7 @@ use super::address;
 use super::event::Event;
 use super::form::PermissionMode;
 use super::place;
+use super::secret_looks::SecretLooks;
 use super::secrets;
 use super::served::serves;
 use super::server_tool::{self, ServerTool};
@@ -254,7 +255,8 @@ impl Judge {
     fn stricter_for_other_names(&self, ruling: Ruling, effects: &[Effect]) -> Ruling {
         let read =
             effects.iter().filter_map(|effect| if let Effect::Read(target) = effect { Some(target) } else { None });
-        read.filter_map(|target| secrets::of_other_name(&self.workspace, target)).fold(ruling, Ruling::stricter)
+        let looks = SecretLooks::at(&self.workspace);
+        read.filter_map(|target| secrets::of_other_name(&looks, target)).fold(ruling, Ruling::stricter)
     }
 
     /// Judges the reading of files by patterns: each as the path that it is, and as the secret that it finds.

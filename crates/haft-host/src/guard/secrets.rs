@@ -15,6 +15,7 @@ use haft_workspace::files::{FolderReader, Workspace};
 
 use super::git_settings;
 use super::searchers::Selection;
+use super::secret_looks::SecretLooks;
 
 /// Words of programs and options that make names themselves, or let patterns find hidden names.
 const FINDERS: &[&str] = &[
@@ -43,9 +44,10 @@ pub(super) fn of_named(ruling: Ruling, effects: &[Effect]) -> Ruling {
 
 /// Returns the question about a command that would show secrets.
 pub(super) fn question(workspace: &Workspace, effects: &[Effect]) -> Option<Ruling> {
+    let looks = SecretLooks::at(workspace);
     let steps = || effects.iter().filter_map(|effect| if let Effect::Step(step) = effect { Some(step) } else { None });
     let read = steps().filter_map(|step| if let Does::Read(target) = &step.does { Some(target) } else { None });
-    if let Some(question) = read.filter_map(|target| of_other_name(workspace, target)).next() {
+    if let Some(question) = read.filter_map(|target| of_other_name(&looks, target)).next() {
         return Some(question);
     }
     if let Some(question) = git_settings::question(workspace, steps()) {
@@ -54,9 +56,9 @@ pub(super) fn question(workspace: &Workspace, effects: &[Effect]) -> Option<Ruli
     let finds = finds_of(effects);
     let secret = steps()
         .filter(|step| !only_tells_of_itself(step, effects))
-        .filter_map(|step| read_along(workspace, step, finds))
+        .filter_map(|step| read_along(&looks, step, finds))
         .next()
-        .or_else(|| by_other_patterns(workspace, effects))?;
+        .or_else(|| by_other_patterns(&looks, effects))?;
     let secret = one_line(&secret.to_string_lossy()).into_owned();
     Some(Ruling {
         decision: Decision::Ask,
@@ -71,8 +73,8 @@ pub(super) fn question(workspace: &Workspace, effects: &[Effect]) -> Option<Ruli
 }
 
 /// Returns the question about a file that is a secret by another name: a hard link.
-pub(super) fn of_other_name(workspace: &Workspace, target: &Target) -> Option<Ruling> {
-    let secret = workspace.secret_of_same_file(target)?;
+pub(super) fn of_other_name(looks: &SecretLooks<'_>, target: &Target) -> Option<Ruling> {
+    let secret = looks.secret_of_same_file(target)?;
     let shown = |path: &Path| one_line(&path.to_string_lossy()).into_owned();
     let (name, secret) = (shown(target.place().path()), shown(&secret));
     Some(Ruling {
@@ -116,7 +118,7 @@ pub(super) fn found_by_path(workspace: &Workspace, pattern: &Path) -> Option<Pat
 }
 
 /// Returns a secret that a command may find because it makes the shell read patterns in another way.
-fn by_other_patterns(workspace: &Workspace, effects: &[Effect]) -> Option<PathBuf> {
+fn by_other_patterns(looks: &SecretLooks<'_>, effects: &[Effect]) -> Option<PathBuf> {
     let changes = |effect: &Effect| match effect {
         Effect::Run(line) => {
             ["extglob", "nocaseglob", "globstar", "dotglob", "GLOBIGNORE"].iter().any(|option| line.0.contains(option))
@@ -124,7 +126,7 @@ fn by_other_patterns(workspace: &Workspace, effects: &[Effect]) -> Option<PathBu
         _ => false,
     };
     let is_changed = effects.iter().any(changes);
-    is_changed.then(|| workspace.secrets_read_by(Path::new(""), FolderReader::Everything)).into_iter().flatten().next()
+    is_changed.then(|| looks.read_by(Path::new(""), FolderReader::Everything)).into_iter().flatten().next()
 }
 
 /// Which names the patterns in a command find.
@@ -167,20 +169,20 @@ fn prints_composed(words: &[String]) -> bool {
 }
 
 /// Returns a secret that a part of a command reads without naming it.
-fn read_along(workspace: &Workspace, step: &Step, finds: Finds) -> Option<PathBuf> {
+fn read_along(looks: &SecretLooks<'_>, step: &Step, finds: Finds) -> Option<PathBuf> {
     if step.words.first().is_some_and(|program| program == "git") {
         // Git shows all that it knows, from whichever folder.
         let reader = git_reader(step)?;
-        return workspace.secrets_read_by(Path::new(""), reader).into_iter().next();
+        return looks.read_by(Path::new(""), reader).into_iter().next();
     }
     if prints_composed(&step.words) {
-        return workspace.secrets_read_by(Path::new(""), FolderReader::Everything).into_iter().next();
+        return looks.read_by(Path::new(""), FolderReader::Everything).into_iter().next();
     }
     let Does::Read(Target::Inside(place)) = &step.does else { return None };
     let path = place.path();
     let is_pattern = path.to_string_lossy().contains('*');
     let is_folder = || {
-        let facts = workspace.facts(&Target::Inside(place.clone()));
+        let facts = looks.workspace.facts(&Target::Inside(place.clone()));
         facts.is_ok_and(|facts| facts.kind == FileKind::Folder)
     };
     let prints = step.words.iter().skip(1).any(|word| word.starts_with("/dev/") || word.starts_with("/proc/"));
@@ -196,10 +198,10 @@ fn read_along(workspace: &Workspace, step: &Step, finds: Finds) -> Option<PathBu
         !follows_links && !is_pattern && step.words.first().is_some_and(|program| WALKERS.contains(&program.as_str()));
     let folder = if follows_links { PathBuf::new() } else { folder };
     let selection = Selection::of(&step.words);
-    let mut secrets = workspace.secrets_read_by(&folder, selection.reader);
+    let mut secrets = looks.read_by(&folder, selection.reader);
     let is_other_name = |secret: &Path| {
         let target = Target::Inside(Place::new(secret, Extent::Entry));
-        workspace.secret_of_same_file(&target).is_some()
+        looks.secret_of_same_file(&target).is_some()
     };
     secrets.retain(|secret| is_secret(secret) || !passes_links_by || is_other_name(secret));
     let enters = enters_folders(&step.words);

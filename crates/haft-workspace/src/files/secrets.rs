@@ -170,7 +170,7 @@ impl SecretFiles {
 }
 
 /// How a program reads the files below a folder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FolderReader {
     /// All of them.
     Everything,
@@ -201,9 +201,16 @@ impl SecretFiles {
             FolderReader::NotIgnoredOrHidden => Hidden::Skip,
         };
         let met = met(root, folder, (hidden, &places));
-        places.retain(|place| met.as_ref().is_none_or(|met| met.contains(place)));
+        places.retain(|place| met.as_ref().is_none_or(|met| met.contains(place)) || is_under_own_rules(root, place));
         places
     }
+}
+
+/// Returns whether a file that only one search program reads decides about a place. It may take back what git ignores.
+fn is_under_own_rules(root: &Root, place: &Path) -> bool {
+    const OWN_RULES: [&str; 4] = [".rgignore", ".agignore", ".fdignore", ".ackrc"];
+    let has = |folder: &Path, name: &str| root.open_place(&folder.join(name), OFlags::PATH | OFlags::NOFOLLOW).is_ok();
+    place.ancestors().skip(1).any(|folder| OWN_RULES.iter().any(|name| has(folder, name)))
 }
 
 /// Returns the paths that git knows; nothing where its index is not understood.

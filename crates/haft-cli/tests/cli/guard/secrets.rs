@@ -429,3 +429,34 @@ fn a_program_that_is_asked_for_its_help_does_not_read_the_folder() {
         assert!(!reason.contains("along with the rest"), "{command}: {reason}");
     }
 }
+
+#[test]
+fn ignore_files_of_search_programs_may_take_back_what_git_ignores() {
+    let ignored = |rules: Option<&str>| {
+        let place = Place::new();
+        place.put("ws/.git/HEAD", "ref: refs/heads/main\n");
+        place.put("ws/.gitignore", ".env\n");
+        place.put("ws/sub/.env", "API_KEY=canary-4f9d27ab\n");
+        rules.iter().for_each(|rules| place.put(rules, "!.env\n"));
+        place
+    };
+    let judged = |place: &Place, command: &str| place.guarded("Bash", &json!({ "command": command })).0;
+    assert_eq!(judged(&ignored(None), "rg API"), "allow");
+    for rules in ["ws/.rgignore", "ws/sub/.rgignore", "ws/.agignore"] {
+        assert_eq!(judged(&ignored(Some(rules)), "rg API"), "ask", "{rules}");
+    }
+}
+
+#[test]
+fn a_command_with_thousands_of_parts_looks_at_the_workspace_once() {
+    let place = place();
+    for folder in 0..200 {
+        place.put(&format!("ws/many/d{folder}/a.txt"), "");
+    }
+    for part in ["rg x;", "git diff;", "grep -r x many;", "cat many/*/*;"] {
+        let begun = std::time::Instant::now();
+        place.guarded("Bash", &json!({ "command": part.repeat(2_000) }));
+        // Looking anew for each part takes minutes.
+        assert!(begun.elapsed() < std::time::Duration::from_secs(20), "{part}: {:?}", begun.elapsed());
+    }
+}

@@ -1,0 +1,35 @@
+//! What one judgement finds out about the secrets of a workspace.
+//!
+//! Each look reads folders, and a command may have thousands of parts. So each question is answered once.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use haft_contract::path::Target;
+use haft_workspace::files::{FolderReader, Workspace};
+
+/// The answers that one judgement has got so far.
+pub(super) struct SecretLooks<'w> {
+    pub(super) workspace: &'w Workspace,
+    read: RefCell<HashMap<(PathBuf, FolderReader), Vec<PathBuf>>>,
+    same: RefCell<HashMap<PathBuf, Option<PathBuf>>>,
+}
+
+impl<'w> SecretLooks<'w> {
+    pub(super) fn at(workspace: &'w Workspace) -> Self {
+        Self { workspace, read: RefCell::default(), same: RefCell::default() }
+    }
+
+    /// Returns the secrets that a program reads below a folder.
+    pub(super) fn read_by(&self, folder: &Path, reader: FolderReader) -> Vec<PathBuf> {
+        let look = || self.workspace.secrets_read_by(folder, reader);
+        self.read.borrow_mut().entry((folder.to_owned(), reader)).or_insert_with(look).clone()
+    }
+
+    /// Returns the secret file of which a file is another name.
+    pub(super) fn secret_of_same_file(&self, target: &Target) -> Option<PathBuf> {
+        let look = || self.workspace.secret_of_same_file(target);
+        self.same.borrow_mut().entry(target.place().path().to_owned()).or_insert_with(look).clone()
+    }
+}
