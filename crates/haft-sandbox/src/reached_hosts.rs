@@ -10,8 +10,17 @@ const MOST_NAMED: usize = 6;
 /// The port of a host that needs no mention.
 const USUAL: [u16; 3] = [0, 80, 443];
 
-/// Says what was reached in one line, and what was not in a line each. These jobs ran at the same time, and may have done it.
-pub(crate) fn notes(hosts: &[ReachedHost], how: HowEnded, jobs: &[Arc<str>]) -> Vec<String> {
+/// Who may have made the connections that were seen while a command ran.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Suspects<'a> {
+    /// The command, or one of these jobs.
+    Command(&'a [Arc<str>]),
+    /// A job, or the commands that ran meanwhile.
+    Job,
+}
+
+/// Says what was reached in one line, and what was not in a line each.
+pub(crate) fn notes(hosts: &[ReachedHost], how: HowEnded, suspects: Suspects<'_>) -> Vec<String> {
     let reached: Vec<&ReachedHost> = hosts.iter().filter(|host| host.outcome == HostOutcome::Reached).collect();
     let mut notes = Vec::new();
     if !reached.is_empty() {
@@ -22,7 +31,7 @@ pub(crate) fn notes(hosts: &[ReachedHost], how: HowEnded, jobs: &[Arc<str>]) -> 
         };
         let bytes = |count: fn(&ReachedHost) -> u64| in_words(reached.iter().map(|host| count(host)).sum());
         let (sent, received) = (bytes(|host| host.sent), bytes(|host| host.received));
-        let by = by(jobs);
+        let by = suspects.words();
         notes.push(format!("network{by}: {}{more}; {sent} sent, {received} received", named.join(", ")));
     }
     let others = hosts.iter().filter_map(|host| match &host.outcome {
@@ -43,18 +52,20 @@ pub(crate) fn notes(hosts: &[ReachedHost], how: HowEnded, jobs: &[Arc<str>]) -> 
     notes
 }
 
-/// Names the jobs that may have made the connections.
-fn by(jobs: &[Arc<str>]) -> String {
-    let mut names: Vec<String> = Vec::new();
-    for name in jobs.iter().map(|job| format!("\"{job}\"")) {
-        if !names.contains(&name) {
-            names.push(name);
+impl Suspects<'_> {
+    fn words(self) -> String {
+        let Self::Command(jobs) = self else { return " (of this job or the commands beside it)".to_owned() };
+        let mut names: Vec<String> = Vec::new();
+        for name in jobs.iter().map(|job| format!("\"{job}\"")) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
         }
-    }
-    match names.len() {
-        0 => String::new(),
-        1 => format!(" (of this command or the job {})", names[0]),
-        _ => format!(" (of this command or the jobs {})", names.join(", ")),
+        match names.len() {
+            0 => String::new(),
+            1 => format!(" (of this command or the job {})", names[0]),
+            _ => format!(" (of this command or the jobs {})", names.join(", ")),
+        }
     }
 }
 
@@ -95,22 +106,25 @@ mod tests {
             host("d.example", 22, HostOutcome::Failed("it does not exist".into())),
         ];
         assert_eq!(
-            notes(&hosts, HowEnded::Exited(1), &[]),
+            notes(&hosts, HowEnded::Exited(1), Suspects::Command(&[])),
             [
                 "network: a.example, b.example:5432; 1.0 kB sent, 3.0 MB received",
                 "c.example was refused: No rule allows it.",
                 "d.example:22 was not reached: it does not exist.",
             ]
         );
-        assert_eq!(notes(&[], HowEnded::Exited(0), &["npm run dev".into()]), [""; 0]);
+        assert_eq!(notes(&[], HowEnded::Exited(0), Suspects::Command(&["npm run dev".into()])), [""; 0]);
     }
 
     #[test]
     fn jobs_that_ran_at_the_same_time_are_named() {
         let told = |jobs: &[&str]| {
             let jobs: Vec<Arc<str>> = jobs.iter().map(|job| (*job).into()).collect();
-            notes(&[host("a.example", 443, HostOutcome::Reached)], HowEnded::Exited(0), &jobs).remove(0)
+            let hosts = [host("a.example", 443, HostOutcome::Reached)];
+            notes(&hosts, HowEnded::Exited(0), Suspects::Command(&jobs)).remove(0)
         };
+        let of_job = notes(&[host("a.example", 443, HostOutcome::Reached)], HowEnded::Exited(0), Suspects::Job);
+        assert!(of_job[0].starts_with("network (of this job or the commands beside it): a.example;"));
         assert!(told(&[]).starts_with("network: a.example;"));
         assert!(told(&["web", "web"]).starts_with("network (of this command or the job \"web\"): a.example;"));
         assert!(told(&["a", "b"]).starts_with("network (of this command or the jobs \"a\", \"b\"): "));

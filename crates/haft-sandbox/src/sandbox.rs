@@ -33,6 +33,7 @@ use crate::network_jobs::NetworkJobs;
 use crate::orders::{Confine, OrderedStreams, Orders, Visible, VisibleRoot};
 use crate::private::{Furniture, PrivateFolder};
 use crate::reached::Reached;
+use crate::reached_hosts::Suspects;
 use crate::remembered::Remembered;
 use crate::settings::{Network, Settings};
 use crate::standby::Launchers;
@@ -437,7 +438,8 @@ impl Processes for Sandbox {
             if let Some(reached) = uses.map(|uses| uses.reached()) {
                 permit.receipts().note_reached(&reached);
                 others.extend(self.jobs.others(job.as_ref()));
-                notes.extend(reached_hosts::notes(&reached, finish.how, &others));
+                let suspects = if job.is_some() { Suspects::Job } else { Suspects::Command(&others) };
+                notes.extend(reached_hosts::notes(&reached, finish.how, suspects));
                 refused_hosts = reached_hosts::refused(&reached);
             }
             // Who got there does not need to be told that there was a way.

@@ -135,9 +135,12 @@ impl Tool for Bash {
         let listening = Listening::new(cx);
         let ran = cx.run(&command, &|stream, piece| listening.hear(stream, piece)).await;
         let heard = listening.end();
-        let notes = time.note.into_iter().chain(shell_note).collect();
+        let mut notes: Vec<String> = time.note.into_iter().chain(shell_note).collect();
         match ran {
-            Ok(ran) => ended(ran, Report::new(heard, notes, cx), time.seconds),
+            Ok(ran) => {
+                notes.extend(background::seen_late(&command.line, &ran, cx));
+                ended(ran, Report::new(heard, notes, cx), time.seconds)
+            }
             Err(mut error) => {
                 // It may have run and said something before it failed.
                 if !heard.is_silent() {

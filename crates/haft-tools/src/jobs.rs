@@ -2,6 +2,8 @@
 //!
 //! Not here: starting one (`bash`), keeping it (`haft-runtime`).
 
+mod awaited_line;
+
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -11,6 +13,8 @@ use haft_contract::prelude::*;
 use haft_contract::shape::{Given, Meaning, MeantArguments, Shape, whole};
 use haft_contract::signals::{signal_number, signal_words};
 use serde_json::{Value, json};
+
+use awaited_line::AwaitedLine;
 
 /// How long "wait" waits when the call does not say.
 const USUAL_WAIT: Duration = Duration::from_secs(30);
@@ -40,7 +44,7 @@ pub struct Args {
     action: Option<Action>,
     /// Name or number.
     job: Option<String>,
-    /// To wait for.
+    /// Text or regular expression to wait for.
     line: Option<String>,
     /// To wait for.
     #[schemars(range(min = 1))]
@@ -288,11 +292,12 @@ fn awaited(args: &Args) -> String {
 /// Waits until a line that the model has not read holds a text, or the job has ended.
 async fn until_line(job: Option<&JobFacts>, line: &str, cx: &RunContext<'_>) -> Result<String, ToolError> {
     let Some(job) = job else { return Ok(String::new()) };
+    let awaited = AwaitedLine::new(line);
     loop {
         let now = facts_of(job.number, cx)?;
         let output = cx.jobs().output(job.number, now.read, usize::MAX);
-        if output.is_some_and(|output| output.text.contains(line)) {
-            return Ok(format!("a line contains \"{}\"", one_line(line)));
+        if let Some(how) = output.and_then(|output| awaited.found_in(&output.text)) {
+            return Ok(format!("a line {how} \"{}\"", one_line(line)));
         }
         if now.end.is_some() {
             return Ok(format!("it ended without a line that contains \"{}\"", one_line(line)));

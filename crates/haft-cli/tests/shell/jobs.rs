@@ -110,6 +110,10 @@ fn a_server_is_reached_by_later_calls_and_its_end_is_told() {
             let answered = session.call("bash", &json!({ "command": "python3 client.py" }));
             assert_eq!(text(&answered), "answered\nanswered\n", "{answered:#}");
         }
+        let changing = session.call("bash", &json!({ "command": "echo > new.txt; grep -c 127.0.0.1 client.py" }));
+        let late =
+            "[job 1 \"server\" saw these changes only after the command ended; to test them, ask it in a new call]";
+        assert!(text(&changing).contains(late), "{changing:#}");
 
         let running = processes(&marker);
         assert_eq!(running.len(), 1, "the server runs");

@@ -14,19 +14,13 @@ pub(super) fn of(result: &ToolResult) -> Outcome {
         Did::Changed { change_set: Some(number), .. } => format!(" (undo: haft undo {number})"),
         _ => String::new(),
     };
-    let job = result.job.as_ref().map(|_| first_note(&result.text())).into_iter().flatten();
     Outcome {
         status: result.status.code().to_owned(),
         exit_code: result.exit_code,
         error: result.error.as_ref().map(|error| format!("{} Next: {}.", error.what, error.next)),
-        notes: notes.filter_map(Value::as_str).map(str::to_owned).chain(job).collect(),
+        notes: notes.filter_map(Value::as_str).map(str::to_owned).collect(),
         changed: text("changed").map(|changed| changed + &undo),
         differences: text("differences").unwrap_or_default(),
         record: record::of_result(result).to_string(),
     }
-}
-
-/// Returns the first thing that is said of a job.
-fn first_note(text: &str) -> Option<String> {
-    text.lines().find_map(|line| line.strip_prefix('[')?.strip_suffix(']')).map(str::to_owned)
 }

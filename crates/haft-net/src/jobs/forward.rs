@@ -73,26 +73,31 @@ impl Forward {
                 told(&note);
             }
         };
-        tokio::select! {
+        let gone = tokio::select! {
             gone = until_gone(&self.holder) => gone,
             () = self.accept(tell) => NoAnswer::Gone,
             () = telling => NoAnswer::Gone,
+        };
+        while let Ok(note) = notes.try_recv() {
+            told(&note);
         }
+        gone
     }
 
     async fn accept(&self, tell: mpsc::Sender<String>) {
         let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
         while let Ok(place) = Arc::clone(&room).acquire_owned().await {
-            let Ok((outside, _)) = self.listener.accept().await else {
+            let Ok((mut outside, _)) = self.listener.accept().await else {
                 sleep(PAUSE).await;
                 continue;
             };
             let (holder, port, tell) = (self.holder.clone(), self.port, tell.clone());
             tokio::spawn(async move {
-                if let Err(why) = pass_on(outside, &holder, port).await {
+                // The connection ends after the reason is told, so that nobody acts on its end before.
+                if let Err(why) = pass_on(&mut outside, &holder, port).await {
                     let _ = tell.try_send(why);
                 }
-                drop(place);
+                drop((outside, place));
             });
         }
     }
@@ -109,11 +114,11 @@ async fn until_gone(holder: &Path) -> NoAnswer {
     }
 }
 
-async fn pass_on(mut outside: TcpStream, holder: &Path, port: u16) -> Result<(), String> {
+async fn pass_on(outside: &mut TcpStream, holder: &Path, port: u16) -> Result<(), String> {
     let inside = connect(holder, port).await.map_err(|error| error.to_string())?;
     let mut inside = inside.and_then(|socket| stream(socket).map_err(|error| error.to_string()))?;
     // How one side closes is nothing to us.
-    let _ = copy_bidirectional(&mut outside, &mut inside).await;
+    let _ = copy_bidirectional(outside, &mut inside).await;
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use haft_contract::job::NewJob;
 use haft_contract::prelude::*;
-use haft_contract::process::Command;
+use haft_contract::process::{Command, Ran, Settle};
 use serde_json::json;
 
 use crate::jobs::{facts_of, job_data};
@@ -15,9 +15,11 @@ const LOOK: Duration = Duration::from_millis(400);
 const MOST_SHOWN: usize = 4_000;
 /// Longest name.
 const LONGEST_NAME: usize = 40;
+/// How commands name the machine that they run on.
+const LOOPBACK: &[&str] = &["localhost", "127.0.0.1", "[::1]", "0.0.0.0"];
 /// What is said of every job that runs.
 const ABOUT: &str = "\"jobs\" shows its output, later commands reach its ports, its changes come when it ends; \
-                     file watchers beside chokidar, webpack, tsc and watchfiles must poll";
+                     file watchers but chokidar, webpack, tsc and watchfiles must poll";
 
 /// Refuses what is no name of a job.
 pub(super) fn check_name(name: Option<&str>) -> Result<(), ToolError> {
@@ -30,6 +32,19 @@ pub(super) fn check_name(name: Option<&str>) -> Result<(), ToolError> {
         format!("\"name\" is no name for a job: it has at most {LONGEST_NAME} letters, digits, \"-\", \"_\" or \".\".");
     let next = "choose a short word, such as \"server\"";
     Err(ToolError::new(ErrorKind::BadArguments, what + " Nothing was run.", Next::FixArguments(next.into())))
+}
+
+/// Says that jobs did not see the changes of a command while it ran. It matters to one that asks a server of its own.
+pub(super) fn seen_late(line: &str, ran: &Ran, cx: &RunContext<'_>) -> Option<String> {
+    let asks_server = LOOPBACK.iter().any(|name| line.contains(name));
+    if !asks_server || ran.settled.changes.is_empty() || ran.how != Settle::Keep {
+        return None;
+    }
+    let running = cx.jobs().all().into_iter().find(|job| job.end.is_none())?;
+    Some(format!(
+        "{} saw these changes only after the command ended; to test them, ask it in a new call",
+        running.title()
+    ))
 }
 
 /// A number would be taken for the number of a job.

@@ -163,6 +163,8 @@ fn changes(ran: &Ran, cx: &RunContext<'_>) -> Option<String> {
     let summary = ran.settled.summary().sentence(MOST_FILES);
     Some(match (ran.how, cx.change_set()) {
         (Settle::Show, _) => format!("nothing was kept; it would have: {summary}"),
+        // Files that git makes for itself are not worth a name.
+        (Settle::Keep, Some(number)) if summary.is_empty() => format!("change set {number}"),
         (Settle::Keep, Some(number)) => format!("change set {number}: {summary}"),
         (Settle::Keep, None) => summary,
     })
