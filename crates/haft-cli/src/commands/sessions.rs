@@ -1,5 +1,6 @@
 //! `haft sessions`: which conversations there are to go on with, those used last first.
 
+use anyhow::Context as _;
 use clap::Args;
 use haft_contract::grouped::Grouped;
 use haft_contract::path::one_line;
@@ -29,7 +30,7 @@ pub(crate) struct Sessions {
 /// Runs the command.
 pub(crate) fn run(common: &Common, arguments: &Sessions) -> anyhow::Result<Exit> {
     let host = Rescue::open(&common.options())?;
-    let mut all = host.state.sessions().list()?;
+    let mut all = host.state.sessions().list().context("the sessions of this workspace cannot be read")?;
     for words in all.iter_mut().take(arguments.most).filter_map(|session| session.words.as_mut()) {
         *words = host.redactor().redact_known(words).into_owned();
     }

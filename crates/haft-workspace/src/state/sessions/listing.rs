@@ -28,14 +28,25 @@ pub struct Listed {
 
 /// Lists all sessions in a folder, those that were used last first.
 pub(super) fn list(folder: &Path) -> io::Result<Vec<Listed>> {
-    let mut listed: Vec<Listed> = match std::fs::read_dir(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+    let mut listed = Vec::new();
+    let mut refused = None;
+    match std::fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         entries => {
-            let paths = entries?.take(MOST_NAMES).filter_map(|entry| Some(entry.ok()?.path()));
-            // What cannot be read is none that could be taken up.
-            paths.filter_map(|path| look(&path).ok().flatten()).collect()
+            for path in entries?.take(MOST_NAMES).filter_map(|entry| Some(entry.ok()?.path())) {
+                match look(&path) {
+                    Ok(found) => listed.extend(found),
+                    Err(error) if error.kind() == io::ErrorKind::PermissionDenied => refused = Some(error),
+                    // What cannot be read is none that could be taken up.
+                    Err(_) => {}
+                }
+            }
         }
-    };
+    }
+    // An empty list must not stand for sessions that are there and that another user could have written.
+    if let Some(error) = refused.filter(|_| listed.is_empty()) {
+        return Err(error);
+    }
     listed.sort_by(|a, b| (b.last_ms, &b.id).cmp(&(a.last_ms, &a.id)));
     Ok(listed)
 }
