@@ -7,10 +7,10 @@
 //! Not here: `haft doctor`, which tries tools and commands (`Host::salvage`).
 
 use std::cell::OnceCell;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use haft_contract::door::{Breadth, Look};
-use haft_contract::path::{Extent, RawPath, Target};
+use haft_contract::path::{Extent, Place, RawPath, Target};
 use haft_runtime::redact::Redactor;
 use haft_workspace::files::Workspace;
 use haft_workspace::history::History;
@@ -63,6 +63,14 @@ impl Rescue {
     /// Finds the file that a person named.
     pub fn locate(&self, path: &Path) -> anyhow::Result<Target> {
         let path = if self.folder == self.workspace.path() { path.to_owned() } else { self.folder.join(path) };
-        Ok(self.workspace.locate(&RawPath::new(path.to_string_lossy()), Extent::Entry)?)
+        if let Some(text) = path.to_str() {
+            return Ok(self.workspace.locate(&RawPath::new(text), Extent::Entry)?);
+        }
+        // No text names it, and it is only compared with the paths of change sets.
+        let inside = path.strip_prefix(self.workspace.path()).unwrap_or(&path);
+        let is_plain = inside.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+        anyhow::ensure!(is_plain, "{} is outside the workspace", path.display());
+        let parts: PathBuf = inside.components().filter(|part| *part != Component::CurDir).collect();
+        Ok(Target::Inside(Place::new(parts, Extent::Entry)))
     }
 }

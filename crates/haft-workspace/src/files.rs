@@ -16,7 +16,7 @@ mod facts;
 mod find;
 pub(crate) mod fingerprint;
 mod folder;
-mod followed;
+pub(crate) mod followed;
 mod git_stores;
 mod guarded_folder;
 pub(crate) mod image;

@@ -17,13 +17,14 @@ mod request;
 mod sets;
 pub(crate) mod since;
 mod take_back;
+mod unjudged;
 
 #[cfg(test)]
 mod tests;
 
 pub use error::HistoryError;
 pub use partial::HUNK_CONTEXT;
-pub use request::{Placement, Scope, UndoMode, UndoRequest, Which};
+pub use request::{Judged, Placement, Scope, UndoMode, UndoRequest, Which};
 pub use sets::{ChangeSet, Kind};
 
 use std::borrow::Cow;
@@ -36,11 +37,12 @@ use haft_contract::path::{Extent, Place, Target};
 
 use crate::files::open::Root;
 use crate::files::shut::Shut;
-use crate::files::transaction::{self, Action, Deed, Done, Job, NotDone};
+use crate::files::transaction::{self, Deed, Done, Job, NotDone};
 use crate::state::journal::{By, How, Journal, PathText, Reading, TakesBack};
 use contents::Contents;
 use sets::{LaterChanges, Sets};
 use take_back::Plan;
+use unjudged::{Unjudged, is_there};
 
 /// What was changed in a workspace.
 #[derive(Clone)]
@@ -53,6 +55,8 @@ pub struct History {
 
 /// How many change sets are read for an undo at first, and then: most undo something recent.
 const FEW: [usize; 2] = [16, 256];
+/// Most notes about single paths of one undo.
+const MOST_DEED_NOTES: usize = 10;
 /// In milliseconds.
 const A_MINUTE: u64 = 60 * 1_000;
 
@@ -342,7 +346,8 @@ impl History {
                 }
                 Err(error) => {
                     // All of them or none: those that were taken back are brought back.
-                    let is_back = all.sets.iter().all(|_| self.redo().is_ok());
+                    let rollback = UndoRequest { judged: Judged::Everything, ..UndoRequest::all(Which::LastUndo) };
+                    let is_back = all.sets.iter().all(|_| self.request(&rollback).is_ok());
                     let halfway = |error| HistoryError::Halfway { done: all.sets, number: *number, error };
                     return Err(if is_back { error } else { halfway(Box::new(error)) });
                 }
@@ -400,14 +405,17 @@ impl History {
     fn plan(&self, sets: &Sets, numbers: &[u64], request: &UndoRequest<'_>) -> Result<Plan, HistoryError> {
         let only = only_below(request);
         let contents = Contents::new(sets, &self.root, &self.journal);
-        let plan = match (request.placement, request.scope, numbers) {
+        let mut plan = match (request.placement, request.scope, numbers) {
             (Placement::Beside, ..) => partial::beside(&contents, numbers, only)?,
             (Placement::InPlace, Scope::Hunks(hunks), [number, ..]) => partial::hunks(&contents, *number, hunks)?,
             _ => take_back::plan(&contents, numbers, only)?,
         };
+        if let (true, Some(path)) = (plan.files.is_empty(), only) {
+            return Err(HistoryError::NotConcerned(path.display().to_string()));
+        }
         if plan.files.is_empty() {
-            let path = only.map(|path| path.display().to_string());
-            return Err(path.map_or(HistoryError::NothingLeft, HistoryError::NotConcerned));
+            // It counts as undone all the same: else no undo would ever reach what came before it.
+            plan.notes.push("Nothing of it was left to undo: later work has replaced what it did.".to_owned());
         }
         Ok(plan)
     }
@@ -431,14 +439,20 @@ impl History {
         let later = sets.later_than(numbers);
         // Of a large change set that is as much as all that is done now.
         drop(sets);
-        let done = self.perform(&later, takes_back, (&plan.deeds, request.mode))?;
+        let protected_now = unjudged::notes_about_protected(&self.root, &plan.deeds);
+        let done = self.perform(&later, takes_back, (&plan.deeds, request))?;
         let files = plan.files.into_iter().map(|(path, became)| (path.display().to_string(), became)).collect();
-        let of_trees = plan.deeds.iter().zip(done.iter().flat_map(|done| &done.notes));
-        let of_trees = of_trees.filter(|(deed, _)| matches!(deed.action, Action::Tree(_)));
-        let of_trees = of_trees
-            .flat_map(|(deed, notes)| notes.iter().map(move |note| format!("{}: {note}", deed.place.display())));
+        let of_deeds = plan.deeds.iter().zip(done.iter().flat_map(|done| &done.notes));
+        let of_deeds: Vec<String> = of_deeds
+            .flat_map(|(deed, notes)| notes.iter().map(move |note| format!("{}: {note}", deed.place.display())))
+            .collect();
         let mut notes = plan.notes;
-        notes.extend(of_trees);
+        if request.judged == Judged::Nothing && how == How::Undo {
+            notes.extend(protected_now);
+        }
+        let more = of_deeds.len().saturating_sub(MOST_DEED_NOTES);
+        notes.extend(of_deeds.into_iter().take(MOST_DEED_NOTES));
+        notes.extend((more > 0).then(|| format!("{more} more notes of this kind are not shown.")));
         notes.extend(done.as_ref().and_then(Done::loss));
         let (number, sets) = (done.map(|done| done.set), numbers.to_vec());
         Ok(TakenBack { number, sets, redoes, stay_changed, files, notes })
@@ -449,11 +463,17 @@ impl History {
         &self,
         later: &LaterChanges,
         takes_back: TakesBack,
-        (deeds, mode): (&[Deed], UndoMode),
+        (deeds, request): (&[Deed], &UndoRequest<'_>),
     ) -> Result<Option<Done>, HistoryError> {
-        // A repository that was there as a whole may be there again.
-        let plants = |_: &Path, repository: &Path| !later.concern(repository);
-        let tool = if takes_back.how == How::Redo { "redo" } else { "undo" };
+        let is_redo = takes_back.how == How::Redo;
+        let unjudged = Unjudged::of(request.judged, takes_back.how);
+        unjudged.refuse_followed(&self.root, &self.journal, deeds)?;
+        // A repository that was there as a whole may be there again; one that a person has made since is another.
+        let plants = |place: &Path, repository: &Path| {
+            let is_other = || unjudged.covers(place, deeds) && is_there(&self.root, repository);
+            !(later.concern(repository) || is_other())
+        };
+        let tool = if is_redo { "redo" } else { "undo" };
         let job = Job {
             root: &self.root,
             journal: &self.journal,
@@ -466,7 +486,7 @@ impl History {
             old_changes: OldChanges::Stay,
             plants: &plants,
         };
-        let performed = match mode {
+        let performed = match request.mode {
             UndoMode::Commit => transaction::commit(&job, deeds).map(Some),
             UndoMode::Plan => transaction::refuse_planted(&job, deeds).map(|()| None),
         };

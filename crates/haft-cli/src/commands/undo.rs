@@ -223,13 +223,15 @@ fn kind(error: &HistoryError) -> &'static str {
         HistoryError::AlreadyUndone(_) => "already_undone",
         HistoryError::Dropped(_) => "dropped",
         HistoryError::Damaged(_) => "damaged",
-        HistoryError::NotConcerned(_) | HistoryError::NotInSet { .. } => "not_concerned",
+        HistoryError::NotConcerned(_) | HistoryError::NotInSet { .. } | HistoryError::InBuildFolder { .. } => {
+            "not_concerned"
+        }
         HistoryError::NoHunks(_) | HistoryError::NoHunk { .. } => "no_hunk",
         HistoryError::NothingEarlier => "nothing_left",
         HistoryError::Entangled(_) => "entangled",
         HistoryError::Halfway { error, .. } => kind(error),
         HistoryError::InTheWay(_) | HistoryError::BesideExists(_) => "in_the_way",
-        HistoryError::NotAdded(_) | HistoryError::Plants { .. } => "denied",
+        HistoryError::NotAdded(_) | HistoryError::Plants { .. } | HistoryError::Followed { .. } => "denied",
         HistoryError::Conflicts(_) | HistoryError::Overtaken(_) => "stale",
         HistoryError::System { .. } | HistoryError::Standing { .. } | HistoryError::Journal(_) => "io",
     }

@@ -95,6 +95,20 @@ fn undo_keeps_the_objects_that_a_later_reference_needs_and_names_the_command_tha
             ..case("stash", "echo two > a; git stash -q", "echo three > b; git add b; git stash -q")
         },
         Case {
+            before: "echo two > a; git stash -q; echo three > a; git stash -q",
+            is_done: false,
+            // What the command dropped is added; what others made is named by no command that removes it.
+            said: &["git stash store "],
+            then: "test $(git stash list | wc -l) = 2",
+            ..case("stash drop", "git stash drop -q", "echo four > a; git stash -q")
+        },
+        Case {
+            before: "echo two > a; git stash -q",
+            is_done: false,
+            said: &["git stash store "],
+            ..case("last stash dropped", "git stash drop -q", "echo four > a; git stash -q")
+        },
+        Case {
             said: &["checkout BRANCH"],
             then: "git -C ../wt log -1; git worktree remove --force ../wt",
             ..case("worktree", COMMIT, "git worktree add -q --detach ../wt master")

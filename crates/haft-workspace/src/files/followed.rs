@@ -5,7 +5,7 @@
 //! `tools/pre-commit` as `.git/hooks/pre-commit`. Each look reads the settings, which are small; which links and
 //! repositories there are is in the index of `secrets`, which reads a folder again only when it changed.
 //!
-//! Not here: which names are protected (`haft_contract::guarded`), new repositories (`repository`), what a person undoes.
+//! Not here: which names are protected (`haft_contract::guarded`), new repositories (`repository`).
 
 mod git;
 mod program;
@@ -30,7 +30,7 @@ const MOST_PLACES: usize = 2_000;
 
 /// What protected names lead to in a workspace.
 #[derive(Debug, Default)]
-pub(super) struct Followed {
+pub(crate) struct Followed {
     places: Vec<FollowedPlace>,
     git_secrets: Vec<GitSecret>,
 }
@@ -58,7 +58,7 @@ struct FollowedPlace {
 
 impl Followed {
     /// Looks at all links and repositories of a workspace.
-    pub(super) fn look(root: &Root) -> Self {
+    pub(crate) fn look(root: &Root) -> Self {
         let signs = root.index().signs(root);
         let mut followed = Self::default();
         for link in signs.links {
@@ -103,6 +103,14 @@ impl Followed {
         };
         let (leader, why) = self.places.iter().find_map(|followed| Some((followed.leader.clone(), why(followed)?)))?;
         Some(Effect::ChangeFollowed(FollowedChange { target: target.clone(), leader, why }))
+    }
+
+    /// Returns what leads to a place that other programs run or follow, or to one in it, in words.
+    pub(crate) fn leader_to(&self, place: &Path) -> Option<&str> {
+        let is_protected = |name: PathBuf| guarded::protected(&name).is_some();
+        let leads =
+            |followed: &&FollowedPlace| followed.name_of(place).is_some_and(is_protected) || followed.lies_below(place);
+        self.places.iter().find(leads).map(|followed| &*followed.leader)
     }
 
     /// Returns whether a command may not leave something of this kind at a place.

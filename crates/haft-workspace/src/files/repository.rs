@@ -97,7 +97,7 @@ impl RepositoryJudge {
 /// Returns whether git would take a folder for a repository.
 ///
 /// One that lacks nothing but `HEAD`, which is made in a moment, counts. With `commondir`, everything else is elsewhere.
-pub(super) fn is_repository(folder: &Path, has: &dyn Fn(&Path) -> bool) -> bool {
+pub(crate) fn is_repository(folder: &Path, has: &dyn Fn(&Path) -> bool) -> bool {
     let has = |name: &str| has(&folder.join(name));
     let has_data = || has("objects") && has("refs");
     if has("HEAD") { has("commondir") || has_data() } else { has_data() && (has("config") || has(HOOKS)) }

@@ -92,7 +92,7 @@ impl TreeChange {
     }
 
     /// Returns the places that it would fill or replace.
-    pub(super) fn coming(&self, root: &Root, stores: &TreeStores, place: &Path) -> io::Result<Vec<PathBuf>> {
+    pub(crate) fn coming(&self, root: &Root, stores: &TreeStores, place: &Path) -> io::Result<Vec<PathBuf>> {
         let comes = |operation: &&Operation| operation.comes().is_some() || matches!(operation, Operation::Make { .. });
         let places = |operations: &[Operation]| {
             operations.iter().filter(comes).map(|operation| place.join(operation.path().path())).collect()

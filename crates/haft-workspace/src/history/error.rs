@@ -33,6 +33,19 @@ pub enum HistoryError {
     /// It changed nothing with this path.
     #[error("no change set that can be undone has changed {0}; \"haft log\" lists what was changed")]
     NotConcerned(String),
+    /// It lies in a build folder.
+    #[error(
+        "{path} is in the build folder {folder}, which haft keeps as a whole; \
+         \"haft undo {set} --file {folder}\" restores the folder"
+    )]
+    InBuildFolder {
+        /// The path.
+        path: String,
+        /// The folder.
+        folder: String,
+        /// The newest change set that changed the folder.
+        set: u64,
+    },
     /// It was renamed and changed.
     #[error(
         "{0} was renamed and changed in the change sets to undo together; \
@@ -67,6 +80,17 @@ pub enum HistoryError {
         /// The folder.
         repository: String,
     },
+    /// A protected name leads to a place that would be written.
+    #[error(
+        "other programs would run or follow {path}, because {leader} leads to it; nothing was changed; \
+         a person can look at \"haft diff\" and write the file"
+    )]
+    Followed {
+        /// The place.
+        path: String,
+        /// What leads there.
+        leader: String,
+    },
     /// These paths were changed since, and both versions cannot be kept.
     #[error("{}", listed(.0))]
     Conflicts(Vec<Conflict>),
@@ -97,7 +121,10 @@ pub enum HistoryError {
     #[error("{0} exists already; nothing was restored, rename or remove it first")]
     BesideExists(String),
     /// There is no earlier version.
-    #[error("no file has an earlier version in these change sets; nothing was restored")]
+    #[error(
+        "no file has an earlier version in these change sets; nothing was restored; a build folder has only one as a whole, \
+         which \"haft undo\" restores"
+    )]
     NothingEarlier,
     /// It lies in a folder that is not one of the workspace now.
     #[error("{0} is in a folder that was added to the workspace then; add that folder again with --add-dir")]

@@ -20,7 +20,7 @@ use haft_contract::path::{Extent, Place, Target};
 use haft_contract::plan::FileDiff;
 
 use super::{
-    Became, Conflict, FileChange, HUNK_CONTEXT, History, HistoryError, Kind, Scope, Side, TakenBack, UndoMode,
+    Became, Conflict, FileChange, HUNK_CONTEXT, History, HistoryError, Judged, Kind, Scope, Side, TakenBack, UndoMode,
     UndoRequest, Which,
 };
 use crate::state::journal::By;
@@ -109,7 +109,8 @@ impl History {
             Some(file) => Scope::Below(file),
             None => Scope::All,
         };
-        let wanted = UndoRequest { scope, mode, ..UndoRequest::all(Which::Number(number)) };
+        let judged = Judged::NamedPaths;
+        let wanted = UndoRequest { scope, mode, judged, ..UndoRequest::all(Which::Number(number)) };
         let own: Vec<u64> = sets.of_session(by).collect();
         let mut taken = self.request(&wanted).map_err(|error| told(&error, &own))?;
         let is_chosen = request.direction == Direction::Undo && request.change_set.is_none() && request.file.is_none();

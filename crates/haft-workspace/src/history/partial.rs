@@ -20,6 +20,7 @@ use super::take_back::{Plan, concerned, looked, made_of};
 use super::{Became, Conflict, HistoryError, Side};
 use crate::files::fingerprint::Fingerprint;
 use crate::files::order::in_order;
+use crate::files::owner::NOT_AS_ANOTHER;
 use crate::files::transaction::{Action, Content, Deed, Expected};
 use crate::state::journal::{State, Step};
 
@@ -134,7 +135,9 @@ pub(super) fn beside(contents: &Contents<'_>, numbers: &[u64], only: Option<&Pat
         if looked(contents, &place)? != State::Absent {
             return Err(HistoryError::BesideExists(place.display().to_string()));
         }
-        let action = made_of(contents, &place, before, inline)?;
+        // A second file with the rights of its owner would be a new program, and not an earlier version.
+        let plain = before.mode().and_then(|mode| before.with_mode(mode & NOT_AS_ANOTHER));
+        let action = made_of(contents, &place, plain.as_ref().unwrap_or(before), inline)?;
         plan.deeds.push(Deed { place: place.clone(), action, expected: Expected::Same(Fingerprint::Absent) });
         plan.files.push((place, Became::Returned));
     }

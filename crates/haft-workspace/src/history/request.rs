@@ -28,6 +28,8 @@ pub struct UndoRequest<'a> {
     pub placement: Placement,
     /// Whether anything is changed.
     pub mode: UndoMode,
+    /// Which places have been judged before they are written.
+    pub judged: Judged,
 }
 
 /// Which part of change sets is taken back.
@@ -59,10 +61,22 @@ pub enum UndoMode {
     Plan,
 }
 
+/// Which of the places that are written the rules have judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judged {
+    /// None: a person undoes or redoes.
+    Nothing,
+    /// Those that the plan of a call names, which are not the files in build folders.
+    NamedPaths,
+    /// All, because what is written was there a moment ago.
+    Everything,
+}
+
 impl UndoRequest<'_> {
     /// Asks for change sets to be taken back as they are.
     pub fn all(which: Which) -> Self {
-        Self { which, scope: Scope::All, placement: Placement::InPlace, mode: UndoMode::Commit }
+        let (mode, judged) = (UndoMode::Commit, Judged::Nothing);
+        Self { which, scope: Scope::All, placement: Placement::InPlace, mode, judged }
     }
 
     /// Returns whether whole change sets are to be taken back.

@@ -266,8 +266,22 @@ impl Sets {
             let set = self.sets.get(number);
             set.is_some_and(|set| set.paths_below(path).any(|path| !set.is_undone(path)))
         };
-        let not_concerned = || HistoryError::NotConcerned(path.display().to_string());
-        self.changes().find(holds_there).ok_or_else(not_concerned)
+        self.changes().find(holds_there).ok_or_else(|| self.not_concerned(path))
+    }
+
+    /// Says why no change set can be undone at a path. It may lie in a build folder, which is kept as a whole.
+    fn not_concerned(&self, path: &Path) -> HistoryError {
+        let shown = path.display().to_string();
+        let is_above = |step: &Step| match step {
+            Step::Tree { path: tree, .. } => path.starts_with(tree.path()),
+            Step::Change { .. } | Step::Move { .. } => false,
+        };
+        let tree_of = |set: u64| {
+            let steps = self.intents_of(set).flat_map(|(intent, _)| &intent.steps);
+            let tree = steps.into_iter().find(|step| is_above(step))?.paths().next()?.path();
+            Some(HistoryError::InBuildFolder { path: shown.clone(), folder: tree.display().to_string(), set })
+        };
+        self.changes().find_map(tree_of).unwrap_or_else(|| HistoryError::NotConcerned(shown.clone()))
     }
 
     /// Returns the paths of change sets that are this one, or lie in it.

@@ -53,12 +53,15 @@ pub(super) fn plan(contents: &Contents<'_>, numbers: &[u64], only: Option<&Path>
     disentangled(&steps)?;
     let survey = Survey::of(contents, &steps);
     let places: HashSet<&Path> = steps.iter().flat_map(|(_, step, _)| step.paths().map(PathText::as_path)).collect();
+    let modes = contents.sets.modes_before_redo(numbers);
     for (number, step, inline) in steps {
         match step {
             Step::Move { from, to } => plan.rename(contents, number, (&to.path(), &from.path()))?,
             Step::Tree { path, tree } => plan.exchange(contents, path.path(), tree),
             Step::Change { path, before, after, .. } => {
                 let path = path.path();
+                let redone = modes.get(&(number, path.clone())).and_then(|mode| before.with_mode(*mode));
+                let before = redone.as_ref().unwrap_or(before);
                 let known = paths.remove(&path);
                 let is_known = known.is_some();
                 let way = known.map_or_else(|| looked_beneath(contents, &path, &places).map(Way::from), Ok);

@@ -151,6 +151,8 @@ pub(super) enum LeftOut {
     MovedToRefused,
     /// It is protected, for this reason.
     Protected(&'static str),
+    /// The same in a build folder, which is exchanged as a whole: what was there before may be gone with it.
+    ProtectedInTree(&'static str),
 }
 
 impl Difference {

@@ -36,7 +36,8 @@ impl Judge<'_> {
             Ok(()) => self.judged.trees.push(tree),
             Err(_) => self.judged.left_out.push((tree, LeftOut::NotAllowed)),
         }
-        self.judged.left_out.extend(sift.refused);
+        let in_tree = |why| if let LeftOut::Protected(why) = why { LeftOut::ProtectedInTree(why) } else { why };
+        self.judged.left_out.extend(sift.refused.into_iter().map(|(spot, why)| (spot, in_tree(why))));
     }
 
     fn sift(&mut self, tree: &Spot, sift: &mut Sift) -> io::Result<()> {

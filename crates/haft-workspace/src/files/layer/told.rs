@@ -158,6 +158,9 @@ fn of_left_out(why: LeftOut, names: &str) -> String {
         LeftOut::Protected(why) => format!(
             "Refused, because {why}: {names}. It was left unchanged; a person can change it in their own terminal."
         ),
+        LeftOut::ProtectedInTree(why) => format!(
+            "Refused, because {why}: {names}. The build folder was committed without it; undo restores what was there before."
+        ),
     }
 }
 

@@ -1,8 +1,9 @@
 //! What was changed after the change sets that are taken back.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::{Sets, paths_of_step};
+use super::{Kind, Sets, paths_of_step};
 use crate::files::repository::concerns;
 use crate::state::journal::Step;
 
@@ -26,7 +27,12 @@ impl Sets {
     /// Returns what change sets changed that are later than the oldest of these, and hold.
     pub(in crate::history) fn later_than(&self, numbers: &[u64]) -> LaterChanges {
         let oldest = numbers.iter().min().copied().unwrap_or_default();
-        let is_other = |number: &u64| *number > oldest && !numbers.contains(number);
+        // An undo of later changes, or of such an undo, leaves what these say by themselves.
+        let only_reverts_later = |number: &u64| match self.kind(*number) {
+            Kind::Undo(back) | Kind::Redo(back) => back.iter().all(|back| *back > oldest && !numbers.contains(back)),
+            Kind::Change => false,
+        };
+        let is_other = |number: &u64| *number > oldest && !numbers.contains(number) && !only_reverts_later(number);
         let mut later = LaterChanges::default();
         for (number, set) in self.sets.iter().filter(|(number, _)| is_other(number)) {
             later.paths.extend(set.paths.keys().filter(|path| !set.is_undone(path)).cloned());
@@ -37,5 +43,26 @@ impl Sets {
             }
         }
         later
+    }
+
+    /// Returns the permission bits that paths had right before the newest redo of each of these change sets. Where a
+    /// person set them after the undo, the change set itself does not know them.
+    pub(in crate::history) fn modes_before_redo(&self, numbers: &[u64]) -> HashMap<(u64, PathBuf), u32> {
+        let mut modes = HashMap::new();
+        for number in numbers {
+            let redoes = |redo: &&u64| match self.kind(**redo) {
+                Kind::Redo(undos) => self.redone_by(&undos).contains(number),
+                Kind::Change | Kind::Undo(_) => false,
+            };
+            let redo = self.sets.keys().rev().take_while(|later| *later > number).find(redoes);
+            for step in redo.into_iter().flat_map(|redo| self.intents_of(*redo)).flat_map(|(intent, _)| &intent.steps) {
+                if let Step::Change { path, before, .. } = step
+                    && let Some(mode) = before.mode()
+                {
+                    modes.insert((*number, path.path()), mode);
+                }
+            }
+        }
+        modes
     }
 }

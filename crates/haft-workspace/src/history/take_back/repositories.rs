@@ -10,7 +10,7 @@ use crate::history::contents::Contents;
 use crate::history::git::needs::Needs;
 use crate::history::git::object_store::from_hex;
 use crate::history::git::pointers::{Undone, git_for, quoted, short_name};
-use crate::history::git::refs::{MovedSince, packed_values, value_of};
+use crate::history::git::refs::{MovedSince, RefMove, packed_values, value_of};
 use crate::history::git::survey::{Repository, Survey, is_counted};
 use crate::history::git::{GitPath, Role, is_null, is_oid, loose_oid, reflog};
 use crate::history::{Became, Conflict, HistoryError, git_index};
@@ -294,10 +294,7 @@ fn moved_since(contents: &Contents<'_>, (dir, repository): (&Path, &Repository),
     let (is_branch, is_tag) = (moved.name.starts_with("refs/heads/"), moved.name.starts_with("refs/tags/"));
     let is_made = moved.to.as_ref().is_some_and(|to| repository.made.contains(to));
     let next = match (&moved.from, &moved.to) {
-        (_, Some(to)) if moved.name == "refs/stash" => {
-            let entry = stash_entry(contents, dir, to).unwrap_or_default();
-            format!("\"{git} stash list\" shows the entries, \"{git} stash drop stash@{{{entry}}}\" removes that one")
-        }
+        _ if moved.name == "refs/stash" => about_stash(contents, (dir, &git), (moved, is_made)),
         (_, Some(to)) if is_branch && is_made => {
             format!("\"{git} revert {}\" takes that commit back in a new one", short(to))
         }
@@ -316,6 +313,17 @@ fn moved_since(contents: &Contents<'_>, (dir, repository): (&Path, &Repository),
     let path = moved.path.display().to_string();
     let why = format!("{now}; {next}");
     Conflict { set: moved.number, path, why, left: None, now: None, blocked_by: Vec::new() }
+}
+
+/// Says how the stash gets back what a change set did to it, and keeps what others have put there since.
+fn about_stash(contents: &Contents<'_>, (dir, git): (&Path, &str), (moved, is_made): (&RefMove, bool)) -> String {
+    let entry = moved.to.as_ref().filter(|_| is_made).and_then(|to| stash_entry(contents, dir, to));
+    let next = match (entry, &moved.from) {
+        (Some(entry), _) => format!("\"{git} stash drop stash@{{{entry}}}\" removes the one that it made"),
+        (None, Some(from)) if !is_made => format!("\"{git} stash store {from}\" adds the dropped one again"),
+        (None, _) => return format!("\"{git} stash list\" shows the entries"),
+    };
+    format!("\"{git} stash list\" shows the entries, {next}")
 }
 
 /// Returns which entry of the stash a commit is; the newest is 0.

@@ -1,6 +1,6 @@
 //! No command, undo or redo leaves a folder that git takes for a repository, with settings that run programs.
 
-use crate::history::{HistoryError, UndoMode, UndoRequest};
+use crate::history::{HistoryError, Judged, UndoMode, UndoRequest};
 
 use super::*;
 
@@ -173,4 +173,78 @@ fn two_commands_that_end_at_the_same_moment_complete_no_repository() {
             assert!(!scene.is_planted(folder), "{folder}, {last} last: {settled:?}");
         }
     }
+}
+
+/// What a call wrote, and what a person did after it was undone.
+type Meanwhile<'a> = (&'static str, &'a dyn Fn(&Scene));
+
+impl Scene {
+    /// Undoes a change set of the session as a call of the tool `undo` does.
+    fn undo_as_model(&self, number: u64) -> Result<(), HistoryError> {
+        let judged = Judged::NamedPaths;
+        self.history().request(&UndoRequest { judged, ..UndoRequest::all(Which::Number(number)) }).map(drop)
+    }
+}
+
+fn is_protected(refused: &Result<(), HistoryError>) -> bool {
+    matches!(refused, Err(HistoryError::Plants { .. } | HistoryError::Followed { .. }))
+}
+
+#[test]
+fn nothing_unjudged_is_written_to_a_place_that_a_person_made_a_protected_one_meanwhile() {
+    let repository = |folder: &'static str| {
+        move |scene: &Scene| PARTS.iter().for_each(|(part, content)| scene.write(&format!("{folder}/{part}"), content))
+    };
+    let settings = |text: &'static str| move |scene: &Scene| scene.write(".git/config", text);
+    let link = |to: &'static str| {
+        move |scene: &Scene| {
+            fs::create_dir_all(scene.workspace().join(to)).expect("it can be made");
+            symlink(to, scene.workspace().join(".vscode")).expect("the name is free");
+        }
+    };
+    let meanwhile: [Meanwhile<'_>; 9] = [
+        ("docs/hooks/post-checkout", &repository("docs")),
+        ("docs/config.worktree", &repository("docs")),
+        ("tools/pre-commit", &settings("[core]\n\thooksPath = tools\n")),
+        ("tools/pre-commit", &settings("[include]\n\tpath = ../tools/pre-commit\n")),
+        ("tools/tasks.json", &link("tools")),
+        ("target/x/hooks/post-checkout", &repository("target/x")),
+        ("target/h/pre-commit", &settings("[core]\n\thooksPath = target/h\n")),
+        ("target/a/h/pre-commit", &settings("[core]\n\thooksPath = target/a/h\n")),
+        ("target/c/tasks.json", &link("target/c")),
+    ];
+    let git = [(".git/objects/a", ""), (".git/refs/a", ""), ("tools/other", "")];
+    for (path, changed) in meanwhile {
+        let scene = Scene::new(&[&WORKSPACE[..], &git].concat());
+        scene.run(|upper| upper.write(path, "evil"));
+        scene.undo();
+        changed(&scene);
+        let before = scene.tree();
+        for mode in [UndoMode::Plan, UndoMode::Commit] {
+            let request = UndoRequest { mode, ..UndoRequest::all(Which::LastUndo) };
+            let refused = scene.history().request(&request).map(drop);
+            assert!(is_protected(&refused), "{path}: {refused:?}");
+        }
+        // By its number the undo is a change set like any other.
+        let refused = scene.undo_number(2);
+        assert!(is_protected(&refused), "{path}: {refused:?}");
+        if path.starts_with("target/") {
+            let refused = scene.undo_as_model(2);
+            assert!(is_protected(&refused), "{path}: {refused:?}");
+        }
+        assert_eq!(scene.tree(), before);
+    }
+}
+
+#[test]
+fn a_model_restores_no_build_folder_into_a_place_that_became_protected_and_a_person_does() {
+    let scene = Scene::new(&[&WORKSPACE[..], &[("target/c/tasks.json", "mine")]].concat());
+    scene.run(|upper| upper.gone("target"));
+    fs::create_dir_all(scene.workspace().join("target/c")).expect("it can be made");
+    symlink("target/c", scene.workspace().join(".vscode")).expect("the name is free");
+    let refused = scene.undo_as_model(1);
+    assert!(is_protected(&refused), "{refused:?}");
+    assert!(!scene.has("target/c/tasks.json"));
+    scene.undo();
+    assert_eq!(scene.content("target/c/tasks.json"), "mine");
 }

@@ -1,0 +1,99 @@
+//! Refuses to write places that became protected after a change, where no rule has judged them.
+//!
+//! A place that was harmless when a call wrote it may be one that other programs run or follow now: a person has put a
+//! repository around it, or a link or a setting of git leads to it. The redo of a person writes what a call made, so all
+//! its places are looked at; their undo writes what was there before the call. The tool `undo` of a model declares the
+//! paths that it writes, and the rules judge them; the files in a build folder are not among them.
+//!
+//! Not here: names that are protected by themselves; a call changes those only with the agreement of a person.
+
+use std::path::{Path, PathBuf};
+
+use haft_contract::guarded;
+use rustix::fs::OFlags;
+
+use super::{HistoryError, Judged};
+use crate::files::followed::Followed;
+use crate::files::open::Root;
+use crate::files::repository::is_repository;
+use crate::files::transaction::{Action, Deed};
+use crate::files::tree::TreeStores;
+use crate::state::journal::{How, Journal};
+
+/// Most notes of one undo.
+const MOST_NOTES: usize = 5;
+
+/// Which places of an undo no rule has judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unjudged {
+    None,
+    InBuildFolders,
+    All,
+}
+
+impl Unjudged {
+    pub(super) fn of(judged: Judged, how: How) -> Self {
+        match (judged, how) {
+            (Judged::Nothing, How::Redo) => Self::All,
+            (Judged::NamedPaths, _) => Self::InBuildFolders,
+            (Judged::Nothing, How::Undo) | (Judged::Everything, _) => Self::None,
+        }
+    }
+
+    /// Returns whether a place is one of them.
+    pub(super) fn covers(self, place: &Path, deeds: &[Deed]) -> bool {
+        let is_in = |deed: &Deed| matches!(deed.action, Action::Tree(_)) && place.starts_with(&deed.place);
+        match self {
+            Self::None => false,
+            Self::InBuildFolders => deeds.iter().any(is_in),
+            Self::All => true,
+        }
+    }
+
+    /// Refuses to write one of them to which a protected name leads.
+    pub(super) fn refuse_followed(self, root: &Root, journal: &Journal, deeds: &[Deed]) -> Result<(), HistoryError> {
+        if self == Self::None {
+            return Ok(());
+        }
+        let mut written: Vec<PathBuf> = Vec::new();
+        for deed in deeds {
+            match &deed.action {
+                Action::Put(..) | Action::MakeLink(_) | Action::Bring(_) => written.push(deed.place.clone()),
+                Action::Rename(to) => written.push(to.clone()),
+                Action::MakeFolder(_) | Action::Remove | Action::SetMode(_) => {}
+                Action::Tree(change) => {
+                    let coming = change.coming(root, &TreeStores::of(journal), &deed.place);
+                    let path = || deed.place.display().to_string();
+                    written.extend(coming.map_err(|error| HistoryError::System { path: path(), error })?);
+                }
+            }
+        }
+        let followed = Followed::look(root);
+        let refused = written.iter().filter(|place| self.covers(place, deeds)).find_map(|place| {
+            let leader = leader_to(&followed, place)?.to_owned();
+            Some(HistoryError::Followed { path: place.display().to_string(), leader })
+        });
+        refused.map_or(Ok(()), Err)
+    }
+}
+
+/// Says which places that an undo of a person restores other programs run or follow now.
+pub(super) fn notes_about_protected(root: &Root, deeds: &[Deed]) -> Vec<String> {
+    let followed = Followed::look(root);
+    let written = deeds.iter().filter(|deed| matches!(deed.action, Action::Put(..) | Action::MakeLink(_)));
+    let note = |deed: &Deed| {
+        let leader = leader_to(&followed, &deed.place)?;
+        Some(format!("Other programs run or follow {}, because {leader} leads to it.", deed.place.display()))
+    };
+    written.filter_map(note).take(MOST_NOTES).collect()
+}
+
+/// Returns what leads to a place that is not protected by its own name.
+fn leader_to<'f>(followed: &'f Followed, place: &Path) -> Option<&'f str> {
+    if guarded::protected(place).is_some() { None } else { followed.leader_to(place) }
+}
+
+/// Returns whether git takes a folder for a repository now.
+pub(super) fn is_there(root: &Root, folder: &Path) -> bool {
+    is_repository(folder, &|path| root.open_place(path, OFlags::PATH | OFlags::NOFOLLOW).is_ok())
+}
