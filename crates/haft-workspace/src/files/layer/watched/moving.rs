@@ -117,16 +117,26 @@ fn widened(entry: &Entry<'_>) -> Result<Option<u32>, Errno> {
 }
 
 fn move_by_copy(from: &Entry<'_>, to: &Entry<'_>) -> io::Result<()> {
-    let unfinished = format!("{UNFINISHED}{}", uuid::Uuid::now_v7().simple());
-    copy_entry((&from.folder, from.bytes()), (&to.folder, unfinished.as_bytes()))?;
-    rustix::fs::renameat(&to.folder, &*unfinished, &to.folder, to.name)?;
+    copy_whole(from, to)?;
     Ok(remove_name(from.folder.as_fd(), from.bytes(), 0)?)
 }
 
 /// Copies a file.
 pub(super) fn copy_file(from: Entry<'_>, to: Entry<'_>) -> io::Result<()> {
-    let unfinished = format!("{UNFINISHED}{}", uuid::Uuid::now_v7().simple());
+    copy_whole(&from, &to)
+}
+
+/// Copies something under another name first. A process that is killed meanwhile leaves that copy behind. The next process
+/// repeats the step, so the name depends on nothing but the place: it removes the copy and makes another.
+fn copy_whole(from: &Entry<'_>, to: &Entry<'_>) -> io::Result<()> {
+    let unfinished = format!("{UNFINISHED}{}", blake3::hash(to.bytes()).to_hex());
+    match remove_name(to.folder.as_fd(), unfinished.as_bytes(), 0) {
+        Ok(()) | Err(Errno::NOENT) => {}
+        Err(errno) => return Err(errno.into()),
+    }
     copy_entry((&from.folder, from.bytes()), (&to.folder, unfinished.as_bytes()))?;
+    #[cfg(test)]
+    crate::files::fate::point();
     Ok(rustix::fs::renameat(&to.folder, &*unfinished, &to.folder, to.name)?)
 }
 
