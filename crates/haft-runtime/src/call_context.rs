@@ -204,6 +204,10 @@ impl<'a> CallContext<'a> {
         if !self.redactor.met().is_empty() {
             self.set_bit(Bit::Private);
         }
+        let reached = self.run_facts().reached;
+        if permit.effects().is_empty() && reached.is_empty() {
+            return;
+        }
         // Only a command has something around it, and finding out what may take a while.
         let runs_command = permit.effects().iter().any(|effect| matches!(effect, Effect::Run(_)));
         let around = runs_command.then(|| Surroundings::of(&self.session.ground.doors));
@@ -211,7 +215,7 @@ impl<'a> CallContext<'a> {
             self.set_bit(bit);
         }
         let not_granted = self.note(|notes| notes.hosts_not_granted.clone());
-        for bit in Bit::set_by_hosts(&self.run_facts().reached, &not_granted) {
+        for bit in Bit::set_by_hosts(&reached, &not_granted) {
             self.set_bit(bit);
         }
     }
@@ -410,6 +414,7 @@ impl Drop for CallContext<'_> {
         }
         self.note(|notes| notes.abandoned = self.stage() >= Stage::Execute);
         self.set_bits();
+        let run = self.run_facts();
         let result = ToolResult {
             id: self.id.clone(),
             tool: self.note(|notes| notes.tool.clone()),
@@ -429,10 +434,10 @@ impl Drop for CallContext<'_> {
             sandbox: self.sandbox(),
             left_behind: 0,
             undeclared: Vec::new(),
-            conflicts: self.run_facts().conflicts,
-            network: self.run_facts().reached,
-            job: self.run_facts().job,
-            home: self.run_facts().home,
+            conflicts: run.conflicts,
+            network: run.reached,
+            job: run.job,
+            home: run.home,
             cached: None,
             bits: self.bits(),
             took: self.took(),

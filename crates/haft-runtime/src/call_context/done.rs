@@ -98,6 +98,10 @@ pub(super) fn changed_in(receipts: &[Receipt]) -> Vec<Target> {
         Receipt::Changed(target, _) => Some(target),
         Receipt::Read(..) | Receipt::Ran { .. } | Receipt::Exited(_) | Receipt::Sent(_) => None,
     });
+    let mut changed = changed.peekable();
+    if changed.peek().is_none() {
+        return Vec::new();
+    }
     let mut seen = HashSet::new();
     changed.filter(|target| seen.insert(*target)).cloned().collect()
 }
