@@ -211,6 +211,10 @@ impl Locate for OneFile<'_> {
         let inside = path.strip_prefix(WORKSPACE).map(|rest| rest.trim_start_matches('/'));
         let target = |inside| Target::Inside(Place::new(inside, Extent::Entry));
         let outside = || Target::Outside(Place::new(path, Extent::Entry));
+    ("ruff check evil", "ruff.toml"),
+    ("ruff check evil", "pyproject.toml"),
+    ("radon cc evil", "radon.cfg"),
+    ("yamllint evil", ".yamllint"),
         let kind = inside.filter(|inside| *inside == self.0).map(|_| FileKind::File);
         Located { target: inside.map_or_else(outside, target), kind }
     }
@@ -255,6 +259,24 @@ fn a_file_that_the_same_command_makes_counts() {
         check(Ask, &[], &format!("mkdir evil && cd evil && echo x > {file} && {command}"));
     }
     for command in ["cargo --version", "rustc -vV", "rustup show"] {
+    let harmless = "[tool.ruff]\nselect = ['E']\nunfixable = []\nextend-select = ['I']\n[tool.x]\nprefix = 'fix'\n";
+    for file in ["pyproject.toml", "ruff.toml", ".ruff.toml"] {
+        assert_eq!(judged(OneFile(file, harmless), "ruff check ."), Allow, "{file}");
+        let settings = [
+            "fix = true",
+            "fix=true",
+            "\"fix\" = true",
+            "ruff.fix\t= true",
+            "FIX: 1",
+            "cache-dir = 'x'",
+            "\"\\u0066ix\" = 1",
+        ];
+        for setting in settings {
+            let text = format!("{harmless}{setting}\n");
+            assert_eq!(judged(OneFile(file, &text), "ruff check ."), Ask, "{setting} in {file}");
+            assert_eq!(judged(OneFile(file, &text), "ruff check --isolated ."), Allow, "{setting} in {file}");
+        }
+    }
         check(Deny, &[], &format!("echo x > rust-toolchain.toml; {command}"));
     }
     check(Ask, &[], "echo x > argparse.py; python3 -m json.tool a.json");

@@ -76,7 +76,11 @@ impl Walk<'_> {
     fn may_contain(&self, path: &str, text: &str) -> bool {
         let located = self.locate.locate(path);
         let is_changed = self.changed_paths().any(|changed| located.target.place().path().starts_with(changed));
-        text.is_empty() || is_changed || self.locate.text_of(path).is_none_or(|content| content.contains(text))
+        let has_text = |content: String| match text.strip_suffix('=') {
+            Some(key) => may_set(&content, key),
+            None => content.contains(text),
+        };
+        text.is_empty() || is_changed || self.locate.text_of(path).is_none_or(has_text)
     }
 
     /// git takes a folder for a repository that has these names in it, before it looks further up. What is behind a name
@@ -202,3 +206,15 @@ impl Walk<'_> {
 fn below(folder: &str, name: &str) -> String {
     format!("{}/{name}", folder.trim_end_matches('/'))
 }
+/// Returns whether settings (TOML, YAML, JSON or INI) may have a key: as a word of its own, before `=` or `:`. Some formats
+/// let one write letters by their numbers, and others do not mind capitals.
+fn may_set(settings: &str, key: &str) -> bool {
+    let settings = settings.to_lowercase();
+    let is_of_word = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_');
+    let is_key = |(at, _): (usize, &str)| {
+        let behind = settings[at + key.len()..].trim_start_matches(['"', '\'', ' ', '\t', ']']);
+        !settings[..at].ends_with(is_of_word) && behind.starts_with(['=', ':'])
+    };
+    settings.contains("\\u") || settings.contains("\\x") || settings.match_indices(key).any(is_key)
+}
+
