@@ -52,7 +52,26 @@ const CHOSEN: &[(&str, &[&str])] = &[
     ("rails -v", &["bin/rails", "script/rails"]),
     ("webpack --version", &["node_modules/webpack-cli/bin/cli.js"]),
     ("ng --version", &["node_modules/@angular/cli/bin/ng.js"]),
-    ("gulp --version", &["node_modules/gulp/index.js"]),
+    ("gulp --version", &["node_modules/gulp/index.js", ".gulp.js", ".gulp.cjs", ".gulp.json", ".gulp.ts"]),
+    ("bundle --version", &[".bundle/config", "Gemfile.lock", "gems.locked"]),
+    ("bundle -v", &[".bundle/config"]),
+    ("bundle config list", &[".bundle/config"]),
+    ("jekyll --version", &["Gemfile", "gems.rb"]),
+    ("rspec --version", &[".rspec", ".rspec-local"]),
+    ("mocha --version", &[".mocharc.json", ".mocharc.yml", "package.json"]),
+    ("nyc --version", &[".nycrc", "nyc.config.js"]),
+    ("nx --version", &[".nx/nxw.js", "nx.json"]),
+    ("turbo --version", &["turbo.json"]),
+    ("rush --version", &["rush.json"]),
+    ("lake --version", &["lean-toolchain"]),
+    ("packer version", &["packer-plugin-x", "packer-builder-a.sh"]),
+    ("npx --version", &[".npmrc"]),
+    ("cross --version", &["rust-toolchain.toml"]),
+    ("ansible-lint", &[".ansible-lint", ".ansible-lint.yml", ".ansible-lint.yaml", ".config/ansible-lint.yaml"]),
+    ("ansible-lint --version", &["ansible.cfg"]),
+    ("ruff check .", &["ruff.toml", ".ruff.toml", "pyproject.toml"]),
+    ("ruff format --check .", &["ruff.toml"]),
+    ("goimports -l src", &["go.mod"]),
     ("jest --version", &["node_modules/jest/bin/jest.js"]),
     ("composer show", &["vendor/composer/installed.json"]),
     ("poetry show --tree", &[".poetry/plugins/a.py", ".venv/bin/python"]),
@@ -192,6 +211,10 @@ const BESIDE: &[(&str, &str)] = &[
     ("clang-tidy evil/*.c", ".clang-tidy"),
     ("clang-tidy a.c evil/x.c", "compile_commands.json"),
     ("codespell evil", ".codespellrc"),
+    ("ruff check evil", "ruff.toml"),
+    ("ruff check evil", "pyproject.toml"),
+    ("radon cc evil", "radon.cfg"),
+    ("yamllint evil", ".yamllint"),
     ("ctags -x evil/x.c", ".ctags"),
 ];
 
@@ -211,10 +234,6 @@ impl Locate for OneFile<'_> {
         let inside = path.strip_prefix(WORKSPACE).map(|rest| rest.trim_start_matches('/'));
         let target = |inside| Target::Inside(Place::new(inside, Extent::Entry));
         let outside = || Target::Outside(Place::new(path, Extent::Entry));
-    ("ruff check evil", "ruff.toml"),
-    ("ruff check evil", "pyproject.toml"),
-    ("radon cc evil", "radon.cfg"),
-    ("yamllint evil", ".yamllint"),
         let kind = inside.filter(|inside| *inside == self.0).map(|_| FileKind::File);
         Located { target: inside.map_or_else(outside, target), kind }
     }
@@ -240,6 +259,24 @@ fn a_file_is_followed_only_where_its_text_says_so() {
         let written = format!("echo 'toolchain go1.30.0' > go.work; {command}");
         assert_eq!(judged(OneFile("a.txt", ""), &written), Ask, "{written}");
     }
+    let harmless = "[tool.ruff]\nselect = ['E']\nunfixable = []\nextend-select = ['I']\n[tool.x]\nprefix = 'fix'\n";
+    for file in ["pyproject.toml", "ruff.toml", ".ruff.toml"] {
+        assert_eq!(judged(OneFile(file, harmless), "ruff check ."), Allow, "{file}");
+        let settings = [
+            "fix = true",
+            "fix=true",
+            "\"fix\" = true",
+            "ruff.fix\t= true",
+            "FIX: 1",
+            "cache-dir = 'x'",
+            "\"\\u0066ix\" = 1",
+        ];
+        for setting in settings {
+            let text = format!("{harmless}{setting}\n");
+            assert_eq!(judged(OneFile(file, &text), "ruff check ."), Ask, "{setting} in {file}");
+            assert_eq!(judged(OneFile(file, &text), "ruff check --isolated ."), Allow, "{setting} in {file}");
+        }
+    }
     assert_eq!(judged(OneFile("tsconfig.json", r#"{"strict": true}"#), "tsc --noEmit"), Allow);
     for option in ["incremental", "composite", "extends"] {
         let text = format!(r#"{{"compilerOptions": {{"{option}": true}}}}"#);
@@ -259,24 +296,6 @@ fn a_file_that_the_same_command_makes_counts() {
         check(Ask, &[], &format!("mkdir evil && cd evil && echo x > {file} && {command}"));
     }
     for command in ["cargo --version", "rustc -vV", "rustup show"] {
-    let harmless = "[tool.ruff]\nselect = ['E']\nunfixable = []\nextend-select = ['I']\n[tool.x]\nprefix = 'fix'\n";
-    for file in ["pyproject.toml", "ruff.toml", ".ruff.toml"] {
-        assert_eq!(judged(OneFile(file, harmless), "ruff check ."), Allow, "{file}");
-        let settings = [
-            "fix = true",
-            "fix=true",
-            "\"fix\" = true",
-            "ruff.fix\t= true",
-            "FIX: 1",
-            "cache-dir = 'x'",
-            "\"\\u0066ix\" = 1",
-        ];
-        for setting in settings {
-            let text = format!("{harmless}{setting}\n");
-            assert_eq!(judged(OneFile(file, &text), "ruff check ."), Ask, "{setting} in {file}");
-            assert_eq!(judged(OneFile(file, &text), "ruff check --isolated ."), Allow, "{setting} in {file}");
-        }
-    }
         check(Deny, &[], &format!("echo x > rust-toolchain.toml; {command}"));
     }
     check(Ask, &[], "echo x > argparse.py; python3 -m json.tool a.json");

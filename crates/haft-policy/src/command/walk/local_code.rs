@@ -14,6 +14,7 @@ use haft_contract::door::FileKind;
 use haft_contract::effect::{Change, Does};
 
 use super::super::act::LocalCode;
+use super::super::patterns;
 use super::super::places::{Folder, Place};
 use super::super::value::Value;
 use super::{Found, Walk};
@@ -66,10 +67,24 @@ impl Walk<'_> {
         // `go.mod:toolchain`: only a file with that text counts.
         let chosen = files.filter_map(|file| {
             let (path, text) = file.split_once(':').map_or((file.as_str(), ""), |(path, text)| (path, text));
-            (self.is_or_will_be(path) && self.may_contain(path, text)).then(|| path.to_owned())
+            let path = if path.contains('*') { self.file_that_fits(path)? } else { path.to_owned() };
+            (self.is_or_will_be(&path) && self.may_contain(&path, text)).then_some(path)
         });
         let path = chosen.into_iter().next()?;
         Some(format!("run code that {} chooses", self.shown(&path)))
+    }
+
+    /// Returns a file whose name fits a pattern, which is there or which this command makes.
+    fn file_that_fits(&self, path: &str) -> Option<String> {
+        let (folder, pattern) = path.rsplit_once('/')?;
+        let mut names = self.locate.names_in(folder);
+        // Not all names may be listed, so any of them may be the one.
+        if names.len() >= MOST_NAMES {
+            return Some(folder.to_owned());
+        }
+        names.extend(self.names_made_in(folder));
+        let fitting = names.into_iter().find(|name| patterns::fits(pattern, name))?;
+        Some(below(folder, &fitting))
     }
 
     /// Returns whether a file has a text in it, as far as that is known.
@@ -203,9 +218,6 @@ impl Walk<'_> {
     }
 }
 
-fn below(folder: &str, name: &str) -> String {
-    format!("{}/{name}", folder.trim_end_matches('/'))
-}
 /// Returns whether settings (TOML, YAML, JSON or INI) may have a key: as a word of its own, before `=` or `:`. Some formats
 /// let one write letters by their numbers, and others do not mind capitals.
 fn may_set(settings: &str, key: &str) -> bool {
@@ -218,3 +230,6 @@ fn may_set(settings: &str, key: &str) -> bool {
     settings.contains("\\u") || settings.contains("\\x") || settings.match_indices(key).any(is_key)
 }
 
+fn below(folder: &str, name: &str) -> String {
+    format!("{}/{name}", folder.trim_end_matches('/'))
+}
