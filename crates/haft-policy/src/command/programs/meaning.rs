@@ -382,7 +382,7 @@ fn add_settings_beside(acts: &mut Vec<Act>) {
         return;
     }
     let looked_at = acts.iter().filter_map(|act| match act {
-        Act::Path(Deed::Read | Deed::List, path) => Some(folder_before_gap(path)),
+        Act::Path(Deed::Read | Deed::List, path) => Some(path.clone()),
         _ => None,
     });
     let mut seen = HashSet::from([here.clone()]);
@@ -393,15 +393,6 @@ fn add_settings_beside(acts: &mut Vec<Act>) {
     for place in &places {
         acts.extend(followed.iter().map(|code| Act::LocalCode(code.clone(), place.clone())));
     }
-}
-
-/// Returns a path up to the folder in which a pattern looks for names. The settings of deeper folders are beyond that.
-fn folder_before_gap(path: &Value) -> Value {
-    if path.known().is_some() || path.has_unknown() {
-        return path.clone();
-    }
-    let folder = path.prefix().rsplit_once('/').map_or(".", |(folder, _)| if folder.is_empty() { "/" } else { folder });
-    Value::text(folder)
 }
 
 /// Python looks for a module, and for all that it imports, in the folder first.

@@ -23,6 +23,8 @@ use super::{Found, Walk};
 const MODULE_ENDINGS: [&str; 4] = ["py", "pyc", "so", "pyd"];
 /// More names in a folder than this may hide one that is not listed.
 pub(super) const MOST_NAMES: usize = 1_000;
+/// How many paths that a pattern finds are looked at.
+const MOST_FITTING: usize = 500;
 
 static PYTHON_MODULES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     let lines = include_str!("python_modules.txt").lines().filter(|line| !line.starts_with('#'));
@@ -35,10 +37,18 @@ impl Walk<'_> {
         let through = |from: &Folder| from.place_through(folder, &|place| self.real_path(place));
         let places: Vec<Place> =
             self.shell.folders.iter().flat_map(|from| [through(from), from.place(folder)]).collect();
+        // A pattern in a word finds names in folders that are known; the folder of the shell may be any that fits.
+        let is_known = |from: &Folder| matches!(from, Folder::Known(path) if !path.contains('*'));
+        let is_pattern = !folder.has_unknown() && self.shell.folders.iter().all(is_known);
         for place in places {
-            let found = match place {
-                Place::At(place) if !place.contains('*') => self.local_code_at(code, &place).map(Does::Code),
-                Place::At(_) | Place::Anywhere => {
+            let fitting = match &place {
+                Place::At(place) if !place.contains('*') => Some(vec![place.clone()]),
+                Place::At(place) if is_pattern => self.places_that_fit(place),
+                Place::At(_) | Place::Anywhere => None,
+            };
+            let found = match fitting {
+                Some(places) => places.iter().find_map(|place| self.local_code_at(code, place)).map(Does::Code),
+                None => {
                     Some(Does::Unknown("the folder whose settings it follows is known only when it runs".to_owned()))
                 }
             };
@@ -46,6 +56,34 @@ impl Walk<'_> {
                 self.tell(does);
             }
         }
+    }
+
+    /// Returns the paths that a path with patterns finds, and the folders in which it looks; nothing where there may be more.
+    fn places_that_fit(&self, place: &str) -> Option<Vec<String>> {
+        let mut found = vec![String::new()];
+        let mut all = Vec::new();
+        for part in place.split('/').filter(|part| !part.is_empty()) {
+            if !part.contains('*') {
+                found.iter_mut().for_each(|path| *path = below(path, part));
+                continue;
+            }
+            if part.contains("**") && self.shell.finds_deep {
+                return None;
+            }
+            let mut next = Vec::new();
+            for folder in &found {
+                let mut names = self.locate.names_in(folder);
+                names.extend(self.names_made_in(folder));
+                next.extend(names.iter().filter(|name| patterns::fits(part, name)).map(|name| below(folder, name)));
+                if names.len() >= MOST_NAMES || next.len() > MOST_FITTING {
+                    return None;
+                }
+            }
+            all.append(&mut found);
+            found = next;
+        }
+        all.append(&mut found);
+        Some(all)
     }
 
     fn local_code_at(&self, code: &LocalCode, place: &str) -> Option<String> {
@@ -224,10 +262,13 @@ fn may_set(settings: &str, key: &str) -> bool {
     let settings = settings.to_lowercase();
     let is_of_word = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_');
     let is_key = |(at, _): (usize, &str)| {
-        let behind = settings[at + key.len()..].trim_start_matches(['"', '\'', ' ', '\t', ']']);
-        !settings[..at].ends_with(is_of_word) && behind.starts_with(['=', ':'])
+        let behind = settings[at + key.len()..].trim_start_matches(['"', '\'', ' ', '\t', '\r', '\n']);
+        // A comment may stand between a key and what follows it.
+        !settings[..at].ends_with(is_of_word) && behind.starts_with(['=', ':', '/', '#'])
     };
-    settings.contains("\\u") || settings.contains("\\x") || settings.match_indices(key).any(is_key)
+    // A name for a key, in YAML, may stand for it elsewhere.
+    let has_other_name = settings.contains('&') && settings.contains(key);
+    has_other_name || settings.contains("\\u") || settings.contains("\\x") || settings.match_indices(key).any(is_key)
 }
 
 fn below(folder: &str, name: &str) -> String {
