@@ -192,3 +192,44 @@ fn a_command_that_does_not_run_for_a_redirection_sets_nothing() {
         assert_ne!(decision(command), Decision::Allow, "{command}");
     }
 }
+
+#[test]
+fn an_assignment_to_the_stack_of_folders_makes_it_unknown() {
+    let assigned = [
+        "DIRSTACK[1]=/etc",
+        "DIRSTACK=(a /etc)",
+        "DIRSTACK+=(/etc)",
+        "declare DIRSTACK[1]=/etc",
+        "declare -n d=DIRSTACK; d[1]=/etc",
+        "printf -v 'DIRSTACK[1]' /etc",
+        "read DIRSTACK[1] <<< /etc",
+        "read -a DIRSTACK <<< 'a /etc'",
+        "mapfile -t DIRSTACK < a.txt",
+        "for DIRSTACK[1] in /etc; do :; done",
+        "for DIRSTACK in /etc; do :; done",
+        ": ${DIRSTACK[1]:=/etc}",
+        "((DIRSTACK[1]=5))",
+        "dirstack=(/etc)",
+    ];
+    for assignment in assigned {
+        for use_of_stack in [
+            "popd; cat shadow",
+            "cat ~1/shadow",
+            "cat ~+1/shadow",
+            "cat ~-0/shadow",
+            "pushd; cat x",
+            "popd; git status",
+            "pushd +1; cat x",
+        ] {
+            let command = format!("pushd src; {assignment}; {use_of_stack}");
+            assert_ne!(decision(&command), Decision::Allow, "{command}");
+        }
+    }
+    for command in ["dirstack=(/etc); popd; cat shadow", "dirstack=(/etc); cat ~1/shadow"] {
+        assert_ne!(decision(command), Decision::Allow, "{command}");
+    }
+    assert_eq!(decision("pushd src; DIRSTACK[1]=~; popd; rm -rf *"), Decision::Deny);
+    assert_eq!(decision("pushd src; DIRSTACK[1]=$PWD/../.git/hooks; popd; echo x > pre-commit"), Decision::Deny);
+    assert_eq!(decision("pushd src; popd; cat a.txt"), Decision::Allow);
+    assert_eq!(decision("pushd src; cat ~1/a.txt"), Decision::Allow);
+}

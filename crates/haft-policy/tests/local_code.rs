@@ -52,7 +52,26 @@ const CHOSEN: &[(&str, &[&str])] = &[
     ("rails -v", &["bin/rails", "script/rails"]),
     ("webpack --version", &["node_modules/webpack-cli/bin/cli.js"]),
     ("ng --version", &["node_modules/@angular/cli/bin/ng.js"]),
-    ("gulp --version", &["node_modules/gulp/index.js"]),
+    ("gulp --version", &["node_modules/gulp/index.js", ".gulp.js", ".gulp.cjs", ".gulp.json", ".gulp.ts"]),
+    ("bundle --version", &[".bundle/config", "Gemfile.lock", "gems.locked"]),
+    ("bundle -v", &[".bundle/config"]),
+    ("bundle config list", &[".bundle/config"]),
+    ("jekyll --version", &["Gemfile", "gems.rb"]),
+    ("rspec --version", &[".rspec", ".rspec-local"]),
+    ("mocha --version", &[".mocharc.json", ".mocharc.yml", "package.json"]),
+    ("nyc --version", &[".nycrc", "nyc.config.js"]),
+    ("nx --version", &[".nx/nxw.js", "nx.json"]),
+    ("turbo --version", &["turbo.json"]),
+    ("rush --version", &["rush.json"]),
+    ("lake --version", &["lean-toolchain"]),
+    ("packer version", &["packer-plugin-x", "packer-builder-a.sh"]),
+    ("npx --version", &[".npmrc"]),
+    ("cross --version", &["rust-toolchain.toml"]),
+    ("ansible-lint", &[".ansible-lint", ".ansible-lint.yml", ".ansible-lint.yaml", ".config/ansible-lint.yaml"]),
+    ("ansible-lint --version", &["ansible.cfg"]),
+    ("ruff check .", &["ruff.toml", ".ruff.toml", "pyproject.toml"]),
+    ("ruff format --check .", &["ruff.toml"]),
+    ("goimports -l src", &["go.mod"]),
     ("jest --version", &["node_modules/jest/bin/jest.js"]),
     ("composer show", &["vendor/composer/installed.json"]),
     ("poetry show --tree", &[".poetry/plugins/a.py", ".venv/bin/python"]),
@@ -132,6 +151,85 @@ fn a_command_that_follows_files_of_the_workspace_is_asked_about_where_they_are()
     }
 }
 
+/// Commands with an option in the place of `OPTION` that names another folder, and a file there that they follow.
+const ELSEWHERE: &[(&str, &[&str], &str)] = &[
+    (
+        "hg status OPTION",
+        &["-R", "-R=", "--repository", "--repository=", "--repo", "--cwd", "--cwd=", "-qR"],
+        ".hg/hgrc",
+    ),
+    ("hg version OPTION", &["-R", "--cwd"], ".hg/hgrc"),
+    ("hg OPTION root", &["-R", "--cwd"], ".hg/hgrc"),
+    ("hg root OPTION", &["-R", "--cwd"], ".hg/hgrc"),
+    ("hg log OPTION -R src", &["-R"], ".hg/hgrc"),
+    ("hg -R src log OPTION", &["-R"], ".hg/hgrc"),
+    ("hg log -R src OPTION", &["-R"], ".hg/hgrc"),
+    ("jj root --ignore-working-copy OPTION", &["-R", "--repository="], ".jj/repo/config.toml"),
+    ("poetry show OPTION", &["-C", "-P", "--directory", "--project="], ".poetry/plugins/a.py"),
+    ("poetry env info OPTION", &["-C", "--directory="], ".poetry/plugins/a.py"),
+    ("pdm info OPTION", &["-p", "--project"], ".pdm-plugins/a.py"),
+    ("composer show OPTION", &["-d", "--working-dir", "--working-dir="], "composer.json"),
+    ("composer help OPTION", &["-d"], "composer.json"),
+    ("composer -d src show OPTION", &["-d"], "composer.json"),
+    ("pnpm ls OPTION", &["-C", "--dir", "--dir="], ".pnpmfile.cjs"),
+    ("npm ls OPTION", &["-C", "--prefix", "--prefix="], ".npmrc"),
+    ("npm root OPTION", &["--prefix"], ".npmrc"),
+    ("npm version OPTION", &["--prefix="], ".npmrc"),
+    ("yarn why react OPTION", &["--cwd", "--cwd="], ".yarnrc.yml"),
+    ("bun pm ls OPTION", &["--cwd", "--cwd="], "bunfig.toml"),
+    ("uv pip list OPTION", &["--directory", "--project="], ".venv/bin/python"),
+    ("uv tree --frozen OPTION", &["--directory", "--project="], ".venv/bin/python"),
+    ("go version OPTION", &["-C"], "go.mod"),
+    ("go env OPTION GOPATH", &["-C"], "go.work"),
+    ("go mod edit OPTION -json", &["-C"], "go.mod"),
+];
+
+#[test]
+fn an_option_that_names_another_folder_counts_behind_a_subcommand_too() {
+    for (command, options, file) in ELSEWHERE {
+        for option in *options {
+            let given = if option.ends_with('=') { format!("{option}evil") } else { format!("{option} evil") };
+            let given = given.replace("-R=", "-R");
+            let command = command.replace("OPTION", &given);
+            check(Ask, &[&format!("evil/{file}")], &command);
+            check(Allow, &["evil/a.txt"], &command);
+        }
+    }
+    // Behind a subcommand of git it means something else.
+    check(Allow, &["evil/HEAD", "evil/objects/a"], "git log -C evil");
+    check(Ask, &[], "docker compose config --services -f other.yml");
+}
+
+/// Commands that follow settings beside the files that they look at.
+const BESIDE: &[(&str, &str)] = &[
+    ("hg log evil/x", ".hg/hgrc"),
+    ("hg status evil/x", ".hg/hgrc"),
+    ("hg cat evil/x", ".hg/hgrc"),
+    ("hg diff evil", ".hg/hgrc"),
+    ("hg log evil/deep/x", ".hg/hgrc"),
+    ("clang-tidy evil/x.c", ".clang-tidy"),
+    ("clang-tidy evil/*.c", ".clang-tidy"),
+    ("clang-tidy a.c evil/x.c", "compile_commands.json"),
+    ("clang-tidy */x.c", ".clang-tidy"),
+    ("clang-tidy e*/x*.c", ".clang-tidy"),
+    ("hg log ev*", ".hg/hgrc"),
+    ("hg status *", ".hg/hgrc"),
+    ("codespell evil", ".codespellrc"),
+    ("ruff check evil", "ruff.toml"),
+    ("ruff check evil", "pyproject.toml"),
+    ("radon cc evil", "radon.cfg"),
+    ("yamllint evil", ".yamllint"),
+    ("ctags -x evil/x.c", ".ctags"),
+];
+
+#[test]
+fn settings_beside_the_files_that_a_command_looks_at_are_followed() {
+    for (command, file) in BESIDE {
+        check(Ask, &[&format!("evil/{file}")], command);
+        check(Allow, &["evil/x"], command);
+    }
+}
+
 /// A workspace with one file, whose text is known.
 struct OneFile<'a>(&'a str, &'a str);
 
@@ -164,6 +262,24 @@ fn a_file_is_followed_only_where_its_text_says_so() {
         assert_eq!(judged(OneFile("go.work", &other), command), Ask, "{command}");
         let written = format!("echo 'toolchain go1.30.0' > go.work; {command}");
         assert_eq!(judged(OneFile("a.txt", ""), &written), Ask, "{written}");
+    }
+    let harmless = "[tool.ruff]\nselect = ['E']\nunfixable = []\nextend-select = ['I']\n[tool.x]\nprefix = 'fix'\n";
+    for file in ["pyproject.toml", "ruff.toml", ".ruff.toml"] {
+        assert_eq!(judged(OneFile(file, harmless), "ruff check ."), Allow, "{file}");
+        let settings = [
+            "fix = true",
+            "fix=true",
+            "\"fix\" = true",
+            "ruff.fix\t= true",
+            "FIX: 1",
+            "cache-dir = 'x'",
+            "\"\\u0066ix\" = 1",
+        ];
+        for setting in settings {
+            let text = format!("{harmless}{setting}\n");
+            assert_eq!(judged(OneFile(file, &text), "ruff check ."), Ask, "{setting} in {file}");
+            assert_eq!(judged(OneFile(file, &text), "ruff check --isolated ."), Allow, "{setting} in {file}");
+        }
     }
     assert_eq!(judged(OneFile("tsconfig.json", r#"{"strict": true}"#), "tsc --noEmit"), Allow);
     for option in ["incremental", "composite", "extends"] {

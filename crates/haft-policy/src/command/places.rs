@@ -7,6 +7,9 @@ use super::{Scene, patterns};
 
 /// Longer paths lead nowhere: the system refuses them.
 const LONGEST_PATH: usize = 4_096;
+/// Folders that lie deeper are not followed: to look up such a path takes a step for each level, again and again for each
+/// of `cd x && cd x && …`.
+const MOST_LEVELS: usize = 128;
 
 /// A folder that a shell may be in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,12 +73,16 @@ impl Folder {
 
     fn at(place: Place) -> Folder {
         match place {
-            Place::At(folder) if folder.len() > LONGEST_PATH => Folder::Unknown,
+            Place::At(folder) if folder.len() > LONGEST_PATH || is_deep(&folder) => Folder::Unknown,
             // Also with gaps: what is below something outside is outside as well.
             Place::At(folder) => Folder::Known(folder),
             Place::Anywhere => Folder::Unknown,
         }
     }
+}
+
+fn is_deep(folder: &str) -> bool {
+    folder.bytes().filter(|byte| *byte == b'/').count() > MOST_LEVELS
 }
 
 /// Takes `.`, `..` and double slashes out of an absolute path.

@@ -16,11 +16,16 @@ use super::row::{Row, Takes, Unnamed};
 /// How words begin that are more than a name to many programs: options, and files with further words.
 pub(crate) const SPECIAL_BEGINNINGS: [char; 3] = ['-', '+', '@'];
 
+/// A flag with its value, if it has one.
+pub(crate) type GivenFlag = (String, Option<Value>);
+
 /// The words of a program, told apart.
 #[derive(Debug, Default)]
 pub(crate) struct Given {
     /// The flags by the names that the row has for them, with their values.
-    pub(crate) flags: Vec<(String, Option<Value>)>,
+    pub(crate) flags: Vec<GivenFlag>,
+    /// The flags among them that belong to the programs that the row is a part of, by the names that their rows have.
+    pub(crate) of_parents: Vec<GivenFlag>,
     /// The operands.
     pub(crate) operands: Vec<Value>,
     /// What could not be told.
@@ -85,9 +90,10 @@ fn may_fit(pattern: &str, word: &Value) -> bool {
     word.known().is_none() && (word.prefix().starts_with(start) || start.starts_with(word.prefix()))
 }
 
-/// Tells the words of a program apart; its name is not among them.
-pub(crate) fn tell_apart(row: &Row, words: &[Value]) -> Given {
-    let mut teller = Teller { row, words, at: 0, given: Given::default() };
+/// Tells the words of a program apart; its name is not among them. `parents` are the programs that it is a part of, whose
+/// global flags it takes too.
+pub(crate) fn tell_apart(row: &Row, parents: &[&Row], words: &[Value]) -> Given {
+    let mut teller = Teller { row, parents, words, at: 0, given: Given::default() };
     let mut flags_may_come = true;
     while let Some(word) = teller.next() {
         if !flags_may_come {
@@ -111,6 +117,7 @@ pub(crate) fn tell_apart(row: &Row, words: &[Value]) -> Given {
 
 struct Teller<'a> {
     row: &'a Row,
+    parents: &'a [&'a Row],
     words: &'a [Value],
     at: usize,
     given: Given,
@@ -170,10 +177,11 @@ impl<'a> Teller<'a> {
             None => (start, None),
         };
         let candidates = self.candidates(name);
-        if candidates.is_empty() && !start.starts_with("--") && self.attached(word) {
+        let global = self.global(name);
+        if candidates.is_empty() && global.is_none() && !start.starts_with("--") && self.attached(word) {
             return;
         }
-        if candidates.is_empty() {
+        if candidates.is_empty() && global.is_none() {
             self.unlisted(name);
             self.doubt_a_secret(name, value.as_ref());
             return self.give(name, value);
@@ -182,11 +190,22 @@ impl<'a> Teller<'a> {
             // The first of two words is the name of a variable.
             self.next();
         }
-        let takes_next = value.is_none() && candidates.iter().any(|(_, takes)| *takes >= Takes::Value);
+        let takes_value = global.is_some() || candidates.iter().any(|(_, takes)| *takes >= Takes::Value);
+        let takes_next = value.is_none() && takes_value;
         let value = if takes_next { self.next().cloned() } else { value };
         for (candidate, _) in candidates {
             self.give(candidate, value.clone());
         }
+        self.given.of_parents.extend(global.map(|global| (global.to_owned(), value)));
+    }
+
+    /// Returns the global flag of a program that the row is a part of, unless the row has one of the same name.
+    fn global(&self, name: &str) -> Option<&'static str> {
+        let is_own = self.row.flags.contains_key(name);
+        let may_be_cut = name.starts_with("--") && name.len() > 3;
+        let globals = self.parents.iter().flat_map(|parent| &parent.globals).copied().filter(|_| !is_own);
+        let cut = || globals.clone().find(|global| may_be_cut && global.starts_with(name));
+        globals.clone().find(|global| *global == name).or_else(cut)
     }
 
     /// A flag that goes on in a gap.
@@ -250,6 +269,11 @@ impl<'a> Teller<'a> {
                         (true, _) => None,
                     };
                     return self.give(&name, value);
+                }
+                None if let Some(global) = self.global(&name) => {
+                    let rest = rest();
+                    let value = if rest.pieces().is_empty() { self.next().cloned() } else { Some(rest) };
+                    return self.given.of_parents.push((global.to_owned(), value));
                 }
                 None => {
                     // `last -5`: a number says how much.

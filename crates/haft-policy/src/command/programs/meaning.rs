@@ -17,6 +17,11 @@ use super::reading::{assignment, joined};
 use super::revision;
 use super::role::Role;
 
+/// How many folders the words of one program may name.
+const MOST_FOLDERS: usize = 8;
+/// Beside how many files settings are looked for.
+const MOST_PLACES: usize = 256;
+
 /// A reading while it is made.
 #[derive(Debug, Default)]
 pub(crate) struct Draft {
@@ -27,6 +32,8 @@ pub(crate) struct Draft {
     /// Those that are not meant from the folder that the program works in.
     fixed: HashSet<Act>,
     folder: Option<Value>,
+    /// The folders that its words name, each for itself.
+    entered: Vec<Value>,
     host_is_here: bool,
 }
 
@@ -176,12 +183,22 @@ impl Draft {
             let sent = |act: &&mut Act| matches!(act, Act::Publish(_));
             acts.iter_mut().filter(sent).for_each(|act| *act = Act::SendHere(address::SENT_HERE.to_owned()));
         }
+        add_settings_beside(acts);
         let Some(folder) = self.folder else { return self.reading };
+        // Of several folders one program takes the last, another the first, and a third goes from one to the next.
+        let alone = if self.entered.len() > 1 { self.entered.as_slice() } else { &[] };
+        let followed = |act: &Act, folder: &Value| match act {
+            Act::LocalCode(code, path) => Some(Act::LocalCode(code.clone(), below(folder, path))),
+            _ => None,
+        };
+        let in_each: Vec<Act> =
+            acts.iter().flat_map(|act| alone.iter().filter_map(move |folder| followed(act, folder))).collect();
         for act in acts.iter_mut().filter(|act| !self.fixed.contains(act)) {
             if let Act::Path(_, path) | Act::Fetch(path) | Act::LocalCode(_, path) = act {
                 *path = below(&folder, path);
             }
         }
+        acts.extend(in_each);
         if let Flow::Paths(paths) = &mut self.reading.output {
             paths.iter_mut().for_each(|path| *path = below(&folder, path));
         }
@@ -315,6 +332,11 @@ impl Draft {
     }
 
     fn enter(&mut self, word: &Value) {
+        if self.entered.len() >= MOST_FOLDERS {
+            self.folder = Some(Value::unknown());
+            return self.act(Act::Unknown("it names more folders to work in than are followed".to_owned()));
+        }
+        self.entered.push(word.clone());
         self.folder = Some(match &self.folder {
             Some(folder) => below(folder, word),
             None => word.clone(),
@@ -344,6 +366,32 @@ impl Draft {
             Some((name, _)) => self.path(Deed::Read, &Value::text(name)),
             None => self.path(Deed::Read, &file),
         }
+    }
+}
+
+/// Adds that settings are followed in the folders of the files that the program looks at as well: `hg log sub/x` takes
+/// the repository of the file, and linters take the settings beside each one.
+fn add_settings_beside(acts: &mut Vec<Act>) {
+    let here = Value::text(".");
+    let followed = acts.iter().filter_map(|act| match act {
+        Act::LocalCode(code @ LocalCode::Files(_), place) if *place == here => Some(code.clone()),
+        _ => None,
+    });
+    let followed: Vec<LocalCode> = followed.collect();
+    if followed.is_empty() {
+        return;
+    }
+    let looked_at = acts.iter().filter_map(|act| match act {
+        Act::Path(Deed::Read | Deed::List, path) => Some(path.clone()),
+        _ => None,
+    });
+    let mut seen = HashSet::from([here.clone()]);
+    let places: Vec<Value> = looked_at.filter(|place| seen.insert(place.clone())).collect();
+    if places.len() > MOST_PLACES {
+        return acts.push(Act::Unknown("it may follow settings beside more files than are looked at".to_owned()));
+    }
+    for place in &places {
+        acts.extend(followed.iter().map(|code| Act::LocalCode(code.clone(), place.clone())));
     }
 }
 

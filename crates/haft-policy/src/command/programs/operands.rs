@@ -31,7 +31,7 @@ pub(crate) fn operands_of(program: &str, words: &[String]) -> Option<GivenOperan
     let table = Table::shipped();
     let row = table.row(program)?.ok()?;
     let words: Vec<Value> = words.iter().map(Value::text).collect();
-    let operands: Vec<String> = tell_apart(row, &words).operands.iter().map(Value::shown).collect();
+    let operands: Vec<String> = tell_apart(row, &[], &words).operands.iter().map(Value::shown).collect();
     let is_known = |parent: &str| {
         let deepest = operands.len().min(2);
         (1..=deepest).any(|count| table.has(&format!("{parent}+{}", operands[..count].join("+"))))

@@ -36,6 +36,13 @@ fn says(text: &'static str, row: &mut Row) -> Result<Says, String> {
         "operands" => return operands(rest).map(Says::Operands),
         "flags" => return Ok(flags(rest, row)),
         "value" => return value(rest, row, Takes::Value),
+        "global" => {
+            let said = value(rest, row, Takes::Value)?;
+            if let Says::Value(names, _) = &said {
+                row.globals.extend(names);
+            }
+            return Ok(said);
+        }
         "pair" => return value(rest, row, Takes::Pair),
         "optional" => return value(rest, row, Takes::Attached),
         "does" => return does(rest).map(Says::Does),

@@ -5,7 +5,7 @@
 
 use super::super::act::{Act, Deed, Flow, Inner, Language, Reading};
 use super::super::value::{Piece, Value};
-use super::flags::{Given, tell_apart};
+use super::flags::{Given, GivenFlag, tell_apart};
 use super::meaning::Draft;
 use super::role::Role;
 use super::row::{Condition, Fact, Operands, Output, Row, Says, Takes};
@@ -13,7 +13,7 @@ use super::table::Table;
 
 /// Reads the words of a program, without its name, by its row.
 pub(crate) fn read_row(table: &Table, (name, row): (&str, &Row), words: &[Value]) -> Reading {
-    read_row_below(table, (None, Named { name, row }), words)
+    read_row_below(table, (&[], Named { name, row }), words).reading
 }
 
 /// A row, and by which of its names it was found: the subcommands of programs that share a row are not the same.
@@ -30,90 +30,111 @@ impl Named<'_> {
     }
 }
 
-/// Reads the words of a program, or of a subcommand, whose flags may be those of the program.
-fn read_row_below(table: &Table, (parent, named): (Option<&Row>, Named<'_>), words: &[Value]) -> Reading {
+/// What follows from the words of a program or of a subcommand.
+#[derive(Default)]
+struct Part {
+    reading: Reading,
+    /// The flags among its words that belong to the programs that it is a part of.
+    of_parents: Vec<GivenFlag>,
+}
+
+/// Reads the words of a program, or of a subcommand, whose flags may be those of the programs that it is a part of.
+fn read_row_below(table: &Table, (parents, named): (&[&Row], Named<'_>), words: &[Value]) -> Part {
     let row = named.row;
     let mut draft = Draft::default();
     row.chosen.iter().for_each(|chosen| draft.act(Act::LocalCode(chosen.clone(), Value::text("."))));
     if row.is_usage(words) {
-        return draft.finish();
+        return Part { reading: draft.finish(), of_parents: Vec::new() };
     }
-    let given = tell_apart(row, words);
+    let mut given = tell_apart(row, parents, words);
     if row.traits.launcher {
         draft.reading.suspected.extend_from_slice(words);
     }
     given.doubts.iter().for_each(|doubt| draft.act(Act::Unknown(doubt.clone())));
-    let reader = Reader::new(row, &given);
-    reader.values(&mut draft);
     if let (true, Some((subcommand, rest))) = (row.traits.subcommands, given.operands.split_first()) {
+        let above: Vec<&Row> = parents.iter().copied().chain([row]).collect();
+        let part = read_subcommand(table, (&above, named), (subcommand, rest));
+        for flag in part.of_parents {
+            if row.flags.contains_key(flag.0.as_str()) { &mut given.flags } else { &mut given.of_parents }.push(flag);
+        }
+        let reader = Reader::new(row, &given);
+        reader.values(&mut draft);
         reader.does(&mut draft, Whole::No);
-        draft.add(read_subcommand(table, named, (subcommand, rest)));
-        add_small_doubts(&mut draft, parent, &given);
-        return draft.finish();
+        draft.add(part.reading);
+    } else {
+        let reader = Reader::new(row, &given);
+        reader.values(&mut draft);
+        reader.does(&mut draft, Whole::Yes);
+        let says_where = reader.operands(&mut draft);
+        draft.reading.output = reader.output(&draft.reading.acts);
+        if !says_where {
+            reader.here(&mut draft);
+        }
     }
-    reader.does(&mut draft, Whole::Yes);
-    let says_where = reader.operands(&mut draft);
-    draft.reading.output = reader.output(&draft.reading.acts);
-    if !says_where {
-        reader.here(&mut draft);
-    }
-    add_small_doubts(&mut draft, parent, &given);
-    draft.finish()
+    add_small_doubts(&mut draft, parents, &given);
+    Part { reading: draft.finish(), of_parents: given.of_parents }
 }
 
 /// Adds doubts about flags that the row does not name, where nothing else is asked about.
-fn add_small_doubts(draft: &mut Draft, parent: Option<&Row>, given: &Given) {
+fn add_small_doubts(draft: &mut Draft, parents: &[&Row], given: &Given) {
     if !draft.only_looks() {
         return;
     }
-    let is_of_parent = |flag: &Option<String>| {
-        flag.as_ref().is_some_and(|flag| parent.is_some_and(|parent| parent.flags.contains_key(flag.as_str())))
+    // A short flag with a value that is not global may mean something else behind a subcommand.
+    let is_known = |parent: &&Row, flag: &str| {
+        parent.flags.get(flag).is_some_and(|takes| *takes == Takes::Nothing || flag.starts_with("--"))
     };
-    let doubts = given.small_doubts.iter().filter(|(flag, _)| !is_of_parent(flag));
+    let is_of_parent = |flag: &str| parents.iter().any(|parent| is_known(parent, flag));
+    let doubts = given.small_doubts.iter().filter(|(flag, _)| !flag.as_deref().is_some_and(is_of_parent));
     doubts.for_each(|(_, doubt)| draft.act(Act::Unknown(doubt.clone())));
 }
 
-fn read_subcommand(table: &Table, named: Named<'_>, (subcommand, rest): (&Value, &[Value])) -> Reading {
+fn read_subcommand(
+    table: &Table,
+    (above, named): (&[&Row], Named<'_>),
+    (subcommand, rest): (&Value, &[Value]),
+) -> Part {
     let row = named.row;
+    let only = |reading: Reading| Part { reading, of_parents: Vec::new() };
     let unknown = |why: String| Reading { acts: vec![Act::Unknown(why)], ..Reading::default() };
     let Some(word) = subcommand.known() else {
-        return unknown(format!("the subcommand of {} is known only when it runs", row.shown()));
+        return only(unknown(format!("the subcommand of {} is known only when it runs", row.shown())));
     };
     for parent in named.parents(table) {
         let name = format!("{parent}+{word}");
         // `gh gist create` has a row beside that of `gh gist`.
         let next = rest.first().and_then(Value::known).map(|next| format!("{name}+{next}"));
         if let Some((next, Ok(found))) = next.as_deref().and_then(|name| Some((name, table.row(name)?))) {
-            return read_part(table, (row, Named { name: next, row: found }), &rest[1..]);
+            return read_part(table, (above, Named { name: next, row: found }), &rest[1..]);
         }
         match table.row(&name) {
             Some(Ok(found)) => {
                 let special = super::special::read_subcommand(&name, rest).filter(|_| !row.is_usage_of_part(rest));
-                return special.unwrap_or_else(|| read_part(table, (row, Named { name: &name, row: found }), rest));
+                let read = || read_part(table, (above, Named { name: &name, row: found }), rest);
+                return special.map_or_else(read, only);
             }
-            Some(Err(fault)) => return unknown(fault.to_string()),
+            Some(Err(fault)) => return only(unknown(fault.to_string())),
             None => {}
         }
     }
     let what = format!("\"{word}\" of {} is not in the table of programs", row.shown());
-    Reading { suspected: rest.to_vec(), ..unknown(what) }
+    only(Reading { suspected: rest.to_vec(), ..unknown(what) })
 }
 
-fn read_part(table: &Table, (parent, named): (&Row, Named<'_>), words: &[Value]) -> Reading {
+fn read_part(table: &Table, (above, named): (&[&Row], Named<'_>), words: &[Value]) -> Part {
     // The flags that ask for help are the same for all subcommands, also for those of subcommands.
-    let of_all = parent.names.first().and_then(|name| name.split('+').next()).and_then(|name| table.row(name));
-    let asks_for_help = of_all.is_some_and(|of_all| of_all.is_ok_and(|of_all| of_all.is_usage_of_part(words)));
-    if asks_for_help {
-        return Reading::default();
+    if above.first().is_some_and(|of_all| of_all.is_usage_of_part(words)) {
+        return Part::default();
     }
-    let mut draft = Draft::default();
-    draft.add(read_row_below(table, (Some(parent), named), words));
-    add_options_of_parent(&mut draft, (parent, named.row), words);
-    draft.finish()
+    let mut part = read_row_below(table, (above, named), words);
+    if let Some(parent) = above.last() {
+        part.of_parents.extend(long_options_of(parent, named.row, words));
+    }
+    part
 }
 
-/// Adds what options of the program mean that stand behind its subcommand, where that has none of the same name.
-fn add_options_of_parent(draft: &mut Draft, (parent, row): (&Row, &Row), words: &[Value]) {
+/// Returns the long options of a program that stand behind its subcommand, where that has none of the same name.
+fn long_options_of(parent: &Row, row: &Row, words: &[Value]) -> Vec<GivenFlag> {
     let mut options = Vec::new();
     for (index, word) in words.iter().enumerate() {
         let shown = word.prefix();
@@ -122,7 +143,9 @@ fn add_options_of_parent(draft: &mut Draft, (parent, row): (&Row, &Row), words: 
         }
         let name = shown.split('=').next().unwrap_or_default();
         // Programs let one abbreviate.
-        let begins = |(flag, takes): (&&str, &Takes)| *takes == Takes::Value && flag.starts_with(name);
+        let begins = |(flag, takes): (&&str, &Takes)| {
+            *takes == Takes::Value && flag.starts_with(name) && !parent.globals.contains(flag)
+        };
         let is_of_parent = name.len() > 4
             && name.starts_with("--")
             && parent.flags.iter().any(begins)
@@ -132,12 +155,7 @@ fn add_options_of_parent(draft: &mut Draft, (parent, row): (&Row, &Row), words: 
             options.extend([Some(word), value].into_iter().flatten().cloned());
         }
     }
-    if !options.is_empty() {
-        let given = tell_apart(parent, &options);
-        let reader = Reader::new(parent, &given);
-        reader.values(draft);
-        reader.does(draft, Whole::No);
-    }
+    tell_apart(parent, &[], &options).flags
 }
 
 /// Whether a row speaks about the whole command, or a subcommand has its own.

@@ -2,7 +2,7 @@
 //!
 //! Not here: finding it (`table`), the words of a command (`flags`), what follows from both (`reading`).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::super::act::{Act, Deed, Language, LocalCode};
 use super::super::value::Value;
@@ -22,6 +22,8 @@ pub(crate) struct Row {
     pub(crate) examples: Vec<Example>,
     /// Which flags there are, and what they take.
     pub(crate) flags: HashMap<&'static str, Takes>,
+    /// Those of its flags that count behind its subcommands too.
+    pub(crate) globals: HashSet<&'static str>,
     /// Words that make it print how it is used, or which version it is, where they stand alone.
     pub(crate) usage: Vec<&'static str>,
     /// What chooses the program, also where it only prints how it is used.
@@ -191,8 +193,8 @@ impl Row {
         let mut lines = place.text.lines();
         let names: Vec<_> = lines.next().unwrap_or_default().split_whitespace().collect();
         let (flags, usage, chosen) = (HashMap::new(), Vec::new(), Vec::new());
-        let (examples, traits) = (Vec::new(), Traits::default());
-        let mut row = Self { names, facts: Vec::new(), examples, flags, usage, chosen, traits };
+        let (examples, traits, globals) = (Vec::new(), Traits::default(), HashSet::new());
+        let mut row = Self { names, facts: Vec::new(), examples, flags, globals, usage, chosen, traits };
         for (number, line) in lines.enumerate() {
             let line_number = place.line + number + 1;
             let fault = |what| Fault { file: place.file, line: line_number, what };

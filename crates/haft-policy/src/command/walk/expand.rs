@@ -19,6 +19,8 @@ use super::{Walk, declaring, pipes, surroundings};
 
 /// How many values of one word are followed.
 const MOST_OF_WORD: usize = 200;
+/// A word with more pieces than this has only one value that is followed where there are too many.
+const LONG_WORD: usize = 256;
 /// How long a value may be.
 const LONGEST_VALUE: usize = 64 * 1024;
 /// How many lines of values one command may become.
@@ -33,6 +35,8 @@ struct Fields {
     spills: bool,
     /// Whether a pattern stands in it, which the shell replaces by the names that it finds.
     has_pattern: bool,
+    /// Whether it stands for all values that are too many to follow.
+    stands_for_others: bool,
 }
 
 impl Fields {
@@ -469,7 +473,12 @@ fn multiplied(mut all: Vec<Fields>, values: &[Vec<Value>], separators: Option<&s
         return all;
     }
     // Where there were too many values before, an unknown one stands for all others already.
-    if let (true, Some(first)) = (all.len() > MOST_OF_WORD, values.first()) {
+    let are_too_many = all.last().is_some_and(|last| last.stands_for_others);
+    if let (true, Some(first)) = (are_too_many, values.first()) {
+        // A text with many gaps is not written down two hundred times.
+        if all.len() > 2 && all[0].open.as_ref().is_some_and(|open| open.pieces().len() > LONG_WORD) {
+            all.drain(1..all.len() - 1);
+        }
         all.iter_mut().for_each(|fields| fields.append_list(first, separators));
         return all;
     }
@@ -482,7 +491,7 @@ fn multiplied(mut all: Vec<Fields>, values: &[Vec<Value>], separators: Option<&s
     }
     if result.len() > MOST_OF_WORD {
         result.truncate(MOST_OF_WORD);
-        result.push(Fields { open: Some(Value::unknown()), ..Fields::default() });
+        result.push(Fields { open: Some(Value::unknown()), stands_for_others: true, ..Fields::default() });
     }
     result
 }

@@ -14,6 +14,7 @@ use haft_contract::door::FileKind;
 use haft_contract::effect::{Change, Does};
 
 use super::super::act::LocalCode;
+use super::super::patterns;
 use super::super::places::{Folder, Place};
 use super::super::value::Value;
 use super::{Found, Walk};
@@ -22,6 +23,8 @@ use super::{Found, Walk};
 const MODULE_ENDINGS: [&str; 4] = ["py", "pyc", "so", "pyd"];
 /// More names in a folder than this may hide one that is not listed.
 pub(super) const MOST_NAMES: usize = 1_000;
+/// How many paths that a pattern finds are looked at.
+const MOST_FITTING: usize = 500;
 
 static PYTHON_MODULES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     let lines = include_str!("python_modules.txt").lines().filter(|line| !line.starts_with('#'));
@@ -34,10 +37,18 @@ impl Walk<'_> {
         let through = |from: &Folder| from.place_through(folder, &|place| self.real_path(place));
         let places: Vec<Place> =
             self.shell.folders.iter().flat_map(|from| [through(from), from.place(folder)]).collect();
+        // A pattern in a word finds names in folders that are known; the folder of the shell may be any that fits.
+        let is_known = |from: &Folder| matches!(from, Folder::Known(path) if !path.contains('*'));
+        let is_pattern = !folder.has_unknown() && self.shell.folders.iter().all(is_known);
         for place in places {
-            let found = match place {
-                Place::At(place) if !place.contains('*') => self.local_code_at(code, &place).map(Does::Code),
-                Place::At(_) | Place::Anywhere => {
+            let fitting = match &place {
+                Place::At(place) if !place.contains('*') => Some(vec![place.clone()]),
+                Place::At(place) if is_pattern => self.places_that_fit(place),
+                Place::At(_) | Place::Anywhere => None,
+            };
+            let found = match fitting {
+                Some(places) => places.iter().find_map(|place| self.local_code_at(code, place)).map(Does::Code),
+                None => {
                     Some(Does::Unknown("the folder whose settings it follows is known only when it runs".to_owned()))
                 }
             };
@@ -45,6 +56,34 @@ impl Walk<'_> {
                 self.tell(does);
             }
         }
+    }
+
+    /// Returns the paths that a path with patterns finds, and the folders in which it looks; nothing where there may be more.
+    fn places_that_fit(&self, place: &str) -> Option<Vec<String>> {
+        let mut found = vec![String::new()];
+        let mut all = Vec::new();
+        for part in place.split('/').filter(|part| !part.is_empty()) {
+            if !part.contains('*') {
+                found.iter_mut().for_each(|path| *path = below(path, part));
+                continue;
+            }
+            if part.contains("**") && self.shell.finds_deep {
+                return None;
+            }
+            let mut next = Vec::new();
+            for folder in &found {
+                let mut names = self.locate.names_in(folder);
+                names.extend(self.names_made_in(folder));
+                next.extend(names.iter().filter(|name| patterns::fits(part, name)).map(|name| below(folder, name)));
+                if names.len() >= MOST_NAMES || next.len() > MOST_FITTING {
+                    return None;
+                }
+            }
+            all.append(&mut found);
+            found = next;
+        }
+        all.append(&mut found);
+        Some(all)
     }
 
     fn local_code_at(&self, code: &LocalCode, place: &str) -> Option<String> {
@@ -66,17 +105,35 @@ impl Walk<'_> {
         // `go.mod:toolchain`: only a file with that text counts.
         let chosen = files.filter_map(|file| {
             let (path, text) = file.split_once(':').map_or((file.as_str(), ""), |(path, text)| (path, text));
-            (self.is_or_will_be(path) && self.may_contain(path, text)).then(|| path.to_owned())
+            let path = if path.contains('*') { self.file_that_fits(path)? } else { path.to_owned() };
+            (self.is_or_will_be(&path) && self.may_contain(&path, text)).then_some(path)
         });
         let path = chosen.into_iter().next()?;
         Some(format!("run code that {} chooses", self.shown(&path)))
+    }
+
+    /// Returns a file whose name fits a pattern, which is there or which this command makes.
+    fn file_that_fits(&self, path: &str) -> Option<String> {
+        let (folder, pattern) = path.rsplit_once('/')?;
+        let mut names = self.locate.names_in(folder);
+        // Not all names may be listed, so any of them may be the one.
+        if names.len() >= MOST_NAMES {
+            return Some(folder.to_owned());
+        }
+        names.extend(self.names_made_in(folder));
+        let fitting = names.into_iter().find(|name| patterns::fits(pattern, name))?;
+        Some(below(folder, &fitting))
     }
 
     /// Returns whether a file has a text in it, as far as that is known.
     fn may_contain(&self, path: &str, text: &str) -> bool {
         let located = self.locate.locate(path);
         let is_changed = self.changed_paths().any(|changed| located.target.place().path().starts_with(changed));
-        text.is_empty() || is_changed || self.locate.text_of(path).is_none_or(|content| content.contains(text))
+        let has_text = |content: String| match text.strip_suffix('=') {
+            Some(key) => may_set(&content, key),
+            None => content.contains(text),
+        };
+        text.is_empty() || is_changed || self.locate.text_of(path).is_none_or(has_text)
     }
 
     /// git takes a folder for a repository that has these names in it, before it looks further up. What is behind a name
@@ -197,6 +254,21 @@ impl Walk<'_> {
             target => target.to_string(),
         }
     }
+}
+
+/// Returns whether settings (TOML, YAML, JSON or INI) may have a key: as a word of its own, before `=` or `:`. Some formats
+/// let one write letters by their numbers, and others do not mind capitals.
+fn may_set(settings: &str, key: &str) -> bool {
+    let settings = settings.to_lowercase();
+    let is_of_word = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_');
+    let is_key = |(at, _): (usize, &str)| {
+        let behind = settings[at + key.len()..].trim_start_matches(['"', '\'', ' ', '\t', '\r', '\n']);
+        // A comment may stand between a key and what follows it.
+        !settings[..at].ends_with(is_of_word) && behind.starts_with(['=', ':', '/', '#'])
+    };
+    // A name for a key, in YAML, may stand for it elsewhere.
+    let has_other_name = settings.contains('&') && settings.contains(key);
+    has_other_name || settings.contains("\\u") || settings.contains("\\x") || settings.match_indices(key).any(is_key)
 }
 
 fn below(folder: &str, name: &str) -> String {

@@ -18,6 +18,8 @@ use super::state::add_folders;
 const ANYTHING: &str = "*";
 /// How many bytes of a path are as much work as a command.
 const BYTES_OF_WORK: usize = 8;
+/// How often the stack of folders is copied where it changes.
+const COPIES_OF_STACK: usize = 8;
 /// Folders that every system has.
 const OF_EVERY_SYSTEM: [&str; 10] =
     ["/", "/tmp", "/usr", "/etc", "/var", "/bin", "/home", "/opt", "/usr/bin", "/usr/share"];
@@ -168,6 +170,9 @@ impl Walk<'_> {
     }
 
     pub(super) fn push_folder(&mut self, words: &[Value]) {
+        if !self.has_time_for_stack() {
+            return;
+        }
         let keeps_folder = words.iter().any(|word| word.known() == Some("-n"));
         let operand = words.iter().find(|word| word.known() != Some("-n"));
         match operand {
@@ -194,6 +199,9 @@ impl Walk<'_> {
     }
 
     pub(super) fn pop_folder(&mut self, words: &[Value]) {
+        if !self.has_time_for_stack() {
+            return;
+        }
         if !words.is_empty() {
             return self.turn_stack();
         }
@@ -202,6 +210,11 @@ impl Walk<'_> {
             self.move_shell(folders, true);
             self.keep_stack_of_failure(&stack);
         }
+    }
+
+    /// Counts the work of copying the stack, and returns whether it may be done.
+    fn has_time_for_stack(&mut self) -> bool {
+        self.has_time(self.shell.stack.len() * COPIES_OF_STACK)
     }
 
     /// Where a move failed, the stack is as it was.

@@ -180,6 +180,7 @@ impl Shell {
             if target == "OLDPWD" {
                 self.folders_before = assigned.first_values().map(|value| Folder::Unknown.changed(value)).collect();
             }
+            self.doubt_stack(&target, &assigned.all_values());
             let before = self.variables.get(&target).cloned();
             let is_exported = self.exports_all || before.as_ref().is_some_and(|before| before.is_exported);
             let kind = before.as_ref().map_or(Kind::default(), |before| before.kind);
@@ -195,6 +196,25 @@ impl Shell {
             Arc::make_mut(&mut self.variables).insert(target, variable);
         }
         fit
+    }
+
+    /// Takes the stack of `pushd` for unknown where a variable is changed that holds it: `DIRSTACK[1]=/etc; popd`.
+    fn doubt_stack(&mut self, name: &str, values: &[Value]) {
+        if !matches!(name, "DIRSTACK" | "dirstack") {
+            return;
+        }
+        // In zsh it has another name, and may also become longer.
+        if name == "dirstack" && self.stack.is_empty() {
+            self.stack.push(Vec::new());
+        }
+        let here = &self.folders;
+        let named = values.iter().flat_map(|value| here.iter().map(|folder| folder.changed(value)));
+        let named: Vec<Folder> = std::iter::once(Folder::Unknown).chain(named.take(MOST_FOLDERS)).collect();
+        // What is assigned stands first: it must not be lost where there are too many to follow.
+        for folders in &mut self.stack {
+            let before = std::mem::replace(folders, named.clone());
+            add_folders(folders, before);
+        }
     }
 
     /// Returns what a variable is after an assignment, where bash does not simply take the value.

@@ -72,3 +72,19 @@ fn sg_with_flags_of_a_search_is_not_known() {
     assert!(shipped("sg root -c id").contains("Danger Rights"));
     assert!(shipped("sg root id -p x").contains("Danger Rights"));
 }
+
+#[test]
+fn a_global_flag_counts_behind_each_subcommand_that_does_not_name_it_itself() {
+    let rows = "hg\n  subcommands\n  global -R --cwd folder\n  value -x text\n  flags -q\nhg+st\n  flags more\n  \
+                operands read\n  does list .\nhg+log\n  flags -R\n  does list .\nhg+a\n  subcommands\nhg+a+b\n  does list .\n";
+
+    assert_eq!(by(rows, "hg -R sub st"), by(rows, "hg st -R sub"));
+    assert_eq!(by(rows, "hg st -R sub"), "Read sub; List sub");
+    for command in ["hg st -Rsub", "hg st --cwd sub", "hg st --cwd=sub", "hg st -qR sub", "hg a b -R sub"] {
+        assert_eq!(by(rows, command), "Read sub; List sub", "{command}");
+    }
+    assert_eq!(by(rows, "hg st -R sub a"), "Read sub; List sub; Read sub/a");
+    assert_eq!(by(rows, "hg st -- -R sub"), "List .; Read -R; Read sub");
+    assert_eq!(by(rows, "hg log -R sub"), "List .");
+    assert!(by(rows, "hg st -x sub").contains("Unknown"), "a short flag that is not global may mean something else");
+}

@@ -55,6 +55,7 @@ impl Shell {
     /// Takes a variable away. One that is kept stays, and where a function has hidden another one, that one may be seen.
     pub(in super::super) fn forget(&mut self, name: &str) {
         for target in self.targets(name) {
+            self.doubt_stack(&target, &[]);
             let is_hiding = self.hidden.iter().any(|hidden| hidden.contains_key(&target));
             let variables = Arc::make_mut(&mut self.variables);
             match variables.remove(&target) {
