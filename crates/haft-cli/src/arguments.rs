@@ -108,7 +108,7 @@ pub(crate) enum Command {
     Network(NetworkArguments),
     /// Judge one call of another agent, as a hook of that agent
     Guard(Guard),
-    /// Trust a project's files for haft: settings, rules, tools, words
+    /// Trust a project's haft files: settings, rules, tools and prompts
     Trust(Trust),
     /// Report the state of this workspace, or of one tool
     Doctor(Doctor),
@@ -130,7 +130,7 @@ pub(crate) enum Command {
     Replay(Replay),
     /// List the sessions of this workspace, most recently used first
     Sessions(Sessions),
-    /// List, read, stop and open what sessions keep running in the background
+    /// List and control the background jobs of running sessions
     Jobs(JobsArguments),
     /// List the models that you can use here, and where haft found them
     Models(ModelFlags),
@@ -215,7 +215,7 @@ pub(crate) struct Check {
     /// A config.toml, rules.toml or tools.yaml, a tool definition (.yaml), a dialect (dialects/NAME.toml), the words of a tool (NAME.md, TOOL_prompt.xml), a JSON list of tools, or a folder of these
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
-    /// Also run the tools: their examples, and calls that no tool expects; haft discards what they change
+    /// Also run each tool, with its examples and with unexpected calls; haft discards the changes
     #[arg(long)]
     pub(crate) run: bool,
 }

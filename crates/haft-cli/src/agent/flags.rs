@@ -15,7 +15,7 @@ pub(crate) struct ModelFlags {
     /// The API format: anthropic, responses, chat or gemini
     #[arg(long, value_name = "W")]
     pub(crate) wire: Option<WireName>,
-    /// The provider's address, up to but not including the path of the wire
+    /// The provider's base URL, without the path of the API
     #[arg(long = "base-url", value_name = "URL")]
     pub(crate) base_url: Option<String>,
 }

@@ -40,28 +40,28 @@ pub(super) const BUILD: &str = env!("HAFT_VERSION");
   haft exec --try -- ./migrate.sh
   haft exec --session build -- npm install
 
-The exit code is that of the command, 128 + n if signal n ended it, 3 if it was refused, 4 if its time was up.
-The last line on stderr says what it changed; \"haft undo\" takes that back.")]
+Exit codes: that of the command, 128 + n if signal n ended it, 1 failed, 2 usage or configuration, 3 refused, 4 timed out.
+The last line on stderr names the changes; \"haft undo\" undoes them.")]
 pub(crate) struct Exec {
     /// Run this line in a shell
     #[arg(short = 'c', value_name = "LINE", conflicts_with = "words", required_unless_present = "words")]
     line: Option<OsString>,
-    /// Join the session ID: its home, /tmp, network and background jobs; the first command starts it
+    /// Run in session ID, whose commands share home, /tmp, network and background jobs; the first command starts it
     #[arg(long, value_name = "ID", value_parser = session_name)]
     session: Option<String>,
     /// End the session when the process PID has ended
     #[arg(long, value_name = "PID", requires = "session")]
     owner: Option<i32>,
-    /// End the command after so many seconds [default: never]
+    /// End the command after SECONDS [default: no limit]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     timeout: Option<Duration>,
-    /// Keep the command running in the background of the session; "haft jobs" manages it
+    /// Run the command as a background job of the session; "haft jobs" manages it
     #[arg(long, requires = "session")]
     background: bool,
     /// The name of the background job
     #[arg(long, value_name = "NAME", requires = "background")]
     name: Option<String>,
-    /// Write nothing but what the command writes
+    /// Suppress haft's own messages, except why a command was refused or failed
     #[arg(long)]
     quiet: bool,
     /// The program and its arguments

@@ -59,10 +59,10 @@ pub(crate) struct Gc {
     /// Free sessions; you can no longer resume or replay them
     #[arg(long)]
     pub(crate) sessions: bool,
-    /// Free what tools such as cargo and npm downloaded inside the sandbox; they download it again
+    /// Free packages that tools such as cargo and npm downloaded inside the sandbox; the tools download them again
     #[arg(long = "tool-caches")]
     pub(crate) tool_caches: bool,
-    /// Free only what is older than AGE, such as 90m, 12h, 30d or 8w; of every kind unless you choose one
+    /// Free only data older than AGE, such as 90m, 12h, 30d or 8w; of every kind unless you choose one
     #[arg(long = "older-than", value_name = "AGE", value_parser = age)]
     pub(crate) older_than: Option<Duration>,
 }

@@ -21,7 +21,7 @@ use crate::exit::Exit;
   haft jobs open 5173
 
 JOB is the name or the number of a job; SESSION:JOB if several sessions have one.
-A job belongs to a running \"haft call -\", \"haft run\" or \"haft mcp serve\" and ends with it.")]
+A job belongs to a running \"haft call -\", \"haft run\", \"haft mcp serve\" or \"haft exec --session\", and ends with that session.")]
 pub(crate) struct JobsArguments {
     #[command(subcommand)]
     command: Option<JobsCommand>,
@@ -31,7 +31,7 @@ pub(crate) struct JobsArguments {
 enum JobsCommand {
     /// List the jobs of all running sessions (the default)
     List,
-    /// Show the last lines that a job printed; the session's model still gets them as new
+    /// Show the last output of a job; the model still gets this output as new
     Output(output::Output),
     /// Wait until a job has ended, has printed a text, or listens on a port
     Wait(control::Wait),

@@ -23,7 +23,7 @@ pub(crate) struct NetworkArguments {
 
 #[derive(Subcommand)]
 enum NetworkCommand {
-    /// Show the groups with the source of each host, and what the settings allow and deny
+    /// List the groups, the source of each host, and the hosts that the settings allow and deny
     List,
     /// Run a command with every host allowed, and add the hosts that it reached to a group
     Learn(learn::Learn),

@@ -18,7 +18,7 @@ pub(crate) struct New {
 
 #[derive(Subcommand)]
 enum What {
-    /// Create a working tool for you to change: its definition and its program
+    /// Create a working tool to edit: a definition and a program
     Tool(NewTool),
 }
 

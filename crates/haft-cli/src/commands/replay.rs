@@ -35,7 +35,7 @@ pub(crate) struct Replay {
     /// The session, as named by "haft sessions" [default: the one used last in this workspace]
     #[arg(value_name = "ID")]
     pub(crate) session: Option<String>,
-    /// Start from a copy of DIR as it is
+    /// Start from a copy of DIR, without undoing anything
     #[arg(long, value_name = "DIR")]
     pub(crate) from: Option<PathBuf>,
 }

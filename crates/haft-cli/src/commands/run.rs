@@ -33,7 +33,7 @@ const LONGEST: u64 = 10 * 1024 * 1024;
 Without --json, stdout has the final answer and nothing else; with --output-schema, that is one line of JSON that fits the schema. \
 \"haft undo --session\" undoes what the model changed.
 
-Exit codes: 0 finished, 1 failed, out of steps or no answer that fits the schema, 2 usage or configuration, \
+Exit codes: 0 finished, 1 failed, out of steps, tokens or money, or no answer that fits the schema, 2 usage or configuration, \
 3 the model refused, 4 timed out, 130 stopped.")]
 pub(crate) struct Run {
     /// The task, or - to read it from stdin; without TASK, haft reads stdin if that is not a terminal

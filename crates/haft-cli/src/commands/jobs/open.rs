@@ -13,9 +13,9 @@ use crate::screen;
 
 #[derive(Args)]
 #[command(after_help = "haft listens on 127.0.0.1 only, and until you press Ctrl-C or the session ends. \
-                        Every program on this machine can connect meanwhile.")]
+                        Until then every program on this machine can connect.")]
 pub(super) struct Open {
-    /// The port that a job listens on; SESSION:PORT if several sessions have one
+    /// The port that a job listens on; SESSION:PORT if several sessions use this port
     #[arg(value_name = "PORT", value_parser = session_port)]
     port: SessionPort,
     /// Listen on this port of the machine [default: the same, or another if it is taken]

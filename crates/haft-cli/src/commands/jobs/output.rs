@@ -17,7 +17,7 @@ pub(super) struct Output {
     /// The job
     #[arg(value_name = "JOB")]
     job: String,
-    /// Show what it prints from now on, too, until it ends
+    /// Also show new output, until the job ends
     #[arg(long, short = 'f')]
     follow: bool,
 }

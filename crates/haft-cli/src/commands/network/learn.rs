@@ -40,7 +40,7 @@ pub(crate) struct Learn {
     /// The group that gets the hosts: registries, github or docs
     #[arg(long, value_name = "GROUP", default_value = "registries", value_parser = group)]
     group: Group,
-    /// The command; a single word is a whole command line
+    /// The command and its arguments; a single argument is a whole command line
     #[arg(required = true, value_name = "COMMAND", last = true)]
     command: Vec<String>,
 }
