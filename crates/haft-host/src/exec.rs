@@ -1,7 +1,7 @@
-//! Runs commands that other processes bring along with their standard streams: `haft exec`.
+//! Runs the commands of `haft exec`, which other processes send together with their standard streams.
 //!
-//! A command takes the way of every call of the tool `bash`: rules, questions, sandbox, journal, one record. Only its
-//! streams are its caller's. The caller is at the other end of a connection, in this process or in another one.
+//! A command is an ordinary call of the tool `bash`: rules, questions, sandbox, journal, one record. Only its streams
+//! belong to its caller. The caller is at the other end of a connection, in this process or in another one.
 //!
 //! Not here: the messages (`haft-net`), the terminal (`haft-cli`), when a session ends (`holder`).
 
@@ -32,12 +32,12 @@ use tokio_util::sync::CancellationToken;
 use crate::for_person::for_reader;
 use crate::host::{Host, nobody};
 
-/// How long a command has to end by itself when its caller is gone.
+/// Time for a command to end by itself after its caller has disconnected.
 const TO_HANG_UP: Duration = Duration::from_secs(1);
 
 const HANG_UP: i32 = 1;
 const KILL: i32 = 9;
-/// Signals that stop a command which has not begun: HUP, INT, QUIT, KILL, TERM.
+/// Signals that cancel a command that has not started: HUP, INT, QUIT, KILL, TERM.
 const THAT_STOP: [i32; 5] = [HANG_UP, 2, 3, KILL, 15];
 
 /// Runs the commands of one session.
@@ -50,39 +50,39 @@ pub struct CommandServer {
 /// Both directions of a connection.
 pub type Talk = (Sender, Receiver);
 
-/// Returns who answers the questions about a command.
+/// Provides the approver for each command.
 pub trait Approvers: Send + Sync {
-    /// Returns who answers the questions about this command, over the connection to its caller.
+    /// Returns the approver for this command, which asks over the connection to its caller.
     fn approver(&self, request: &CommandRequest, dialogue: Dialogue) -> Box<dyn Approver>;
 }
 
-/// The way to a caller who is asked.
+/// The channels for questions to a caller.
 pub struct Dialogue {
-    /// What is shown.
+    /// Sends text to show.
     pub say: UnboundedSender<ToClient>,
-    /// What was typed; nothing at the end of input.
+    /// Receives typed lines; `None` at the end of input.
     pub typed: std::sync::mpsc::Receiver<Option<String>>,
 }
 
 impl CommandServer {
-    /// Runs commands in a session of this name.
+    /// Creates a server for a session of this name.
     pub fn new(host: Host, name: &str) -> Self {
         let session = host.session(name, Box::new(nobody())).with_readers(Readers::Several);
         Self { host, session, stop: CancellationToken::new() }
     }
 
-    /// The same for a session that has one command only.
+    /// Creates a server for a session with a single command.
     pub fn for_one_command(host: Host, name: &str) -> Self {
         let server = Self::new(host, name);
         let session = server.session.without_jobs();
         Self { session, ..server }
     }
 
-    /// Runs a command to its end, and tells its caller about it.
+    /// Runs a command to its end, and reports the outcome to its caller.
     ///
     /// # Errors
     ///
-    /// Fails where the caller is gone, or speaks another language.
+    /// Fails if the caller has disconnected or its request is invalid.
     pub async fn serve(&self, request: CommandRequest, talk: Talk, approvers: &dyn Approvers) -> io::Result<()> {
         let (sender, mut receiver) = talk;
         let (say, said) = unbounded_channel();
@@ -117,7 +117,7 @@ impl CommandServer {
         sender.send(&ToClient::Ended(Box::new(outcome::of(&result))), &[]).await
     }
 
-    /// Returns whether the session keeps something running.
+    /// Returns whether the session has running jobs.
     pub fn runs_jobs(&self) -> bool {
         self.session.runs_jobs()
     }
@@ -127,7 +127,7 @@ impl CommandServer {
         self.stop.cancel();
     }
 
-    /// Ends what the session keeps running.
+    /// Ends the jobs of the session.
     pub async fn end_jobs(&self) {
         self.session.end_jobs().await;
     }
@@ -136,7 +136,7 @@ impl CommandServer {
         let mut arguments = json!({ "command": request.line });
         let folder = Path::new(std::ffi::OsStr::from_bytes(&request.folder));
         if folder.starts_with(&self.host.workspace) && folder != self.host.workspace {
-            let not_text = || io::Error::new(io::ErrorKind::InvalidInput, "the name of the folder is no text");
+            let not_text = || io::Error::new(io::ErrorKind::InvalidInput, "the name of the folder is not valid UTF-8");
             arguments["working_dir"] = folder.to_str().ok_or_else(not_text)?.into();
         }
         if request.background {
@@ -164,7 +164,7 @@ pub fn mode_name(mode: Mode) -> &'static str {
     }
 }
 
-/// Returns the yes of a request.
+/// Returns the yes that a request gives in advance.
 pub fn given_yes(request: &CommandRequest) -> Option<AdvanceYes> {
     match request.yes.as_deref() {
         Some("all") => Some(AdvanceYes::ToAll),
@@ -212,7 +212,7 @@ struct Conversation<'a> {
     signals: Signals,
     type_line: Option<std::sync::mpsc::Sender<Option<String>>>,
     is_running: bool,
-    /// When the command is killed because its caller is gone.
+    /// When to kill the command because its caller has disconnected.
     kill_at: Option<Instant>,
 }
 
@@ -228,7 +228,7 @@ impl Conversation<'_> {
         loop {
             tokio::select! {
                 result = &mut calling => {
-                    // What was said before the end is shown before it.
+                    // The caller gets pending messages before the outcome.
                     while let Ok(message) = said.try_recv() {
                         let _ = self.sender.send(&message, &[]).await;
                     }
@@ -268,7 +268,7 @@ impl Conversation<'_> {
             StreamNews::Suspended(signal) => ToClient::Suspended(signal),
             StreamNews::WantsTerminal => ToClient::WantsTerminal,
         };
-        // Whoever is gone is noticed where it is listened to.
+        // The receiving side notices if the caller has disconnected.
         let _ = self.sender.send(&message, &[]).await;
     }
 
@@ -286,7 +286,7 @@ impl Conversation<'_> {
         }
     }
 
-    /// The caller is gone: so is the terminal of its command, and whoever would answer.
+    /// Ends the command after its caller has disconnected: its terminal is gone, and no answer will come.
     fn hang_up(&mut self) {
         self.type_line = None;
         if self.is_running {

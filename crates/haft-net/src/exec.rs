@@ -1,8 +1,8 @@
-//! Brings commands with their standard streams to the process that holds their session.
+//! Sends commands with their standard streams to the process that holds their session.
 //!
-//! One connection is one command. Both sides say lines of JSON; descriptors travel with them. The client is where the
-//! person is: it shows questions and passes answers, signals and the modes of the terminal on. When a client is gone, its
-//! command ends. A command without a session takes the same way, over a pair of sockets in one process.
+//! Each connection carries one command. Both sides send lines of JSON, with descriptors attached. The client runs where
+//! the person is: it shows questions, and passes on answers, signals and the modes of the terminal. When a client
+//! disconnects, its command ends. A command without a session uses a pair of sockets in one process.
 //!
 //! Not here: where the socket is (`haft-workspace`), running commands and keeping the session (`haft-host`).
 

@@ -1,7 +1,7 @@
-//! Starts this program once more as a process that outlives its caller: the holder of a session.
+//! Starts this program again as a process that outlives its caller: the holder of a session.
 //!
-//! It is nobody's child and has a session of its own, so neither the end of the caller, nor its terminal, nor whoever kills
-//! the caller's process group or its children ends it. It inherits no descriptor but the one over which it reports.
+//! The holder is not a child of its caller and has its own process session. So it survives the end of the caller and of
+//! its terminal, and a kill of the caller's process group or children. It inherits one descriptor, for its report.
 
 use std::ffi::OsString;
 use std::io::{self, Read};
@@ -18,11 +18,11 @@ use crate::launcher::leave;
 /// The name under which the holder is started.
 const NAME: &str = "haft-holder";
 
-/// Starts this program with these words, apart from everything; returns what it reports.
+/// Starts this program with these arguments as a detached process; returns its report.
 ///
 /// # Errors
 ///
-/// Fails where the system starts no process.
+/// Fails if the system cannot start a process.
 pub fn start_detached(words: &[OsString]) -> io::Result<String> {
     let (reported, report) = pipe_with(PipeFlags::CLOEXEC)?;
     let mut child = Command::new("/proc/self/exe")
@@ -34,14 +34,14 @@ pub fn start_detached(words: &[OsString]) -> io::Result<String> {
         .stderr(Stdio::null())
         .process_group(0)
         .spawn()?;
-    // It is the parent of the holder, and ends immediately.
+    // This child is the parent of the holder, and ends immediately.
     child.wait()?;
     let mut text = String::new();
     std::fs::File::from(reported).read_to_string(&mut text)?;
     Ok(text)
 }
 
-/// Reports to whoever started this process by [`start_detached`], once.
+/// Reports once to the process that started this one by [`start_detached`].
 pub fn report_to_starter(text: &str) {
     let stdin = rustix::stdio::stdin();
     let mut rest = text.as_bytes();
@@ -53,15 +53,15 @@ pub fn report_to_starter(text: &str) {
     }
 }
 
-/// Goes on as a process of its own, if this one was started by [`start_detached`].
+/// Detaches this process from its caller, if [`start_detached`] started it.
 #[allow(unsafe_code)]
 pub(crate) fn detach(name: &std::ffi::OsStr) {
     if name != NAME {
         return;
     }
     let _ = rustix::process::setsid();
-    // SAFETY: this process has one thread, so the child may do whatever the parent may; the second call takes numbers only,
-    // and nobody here owns a descriptor yet.
+    // SAFETY: this process has one thread, so the child may do all that the parent may; the second call takes numbers,
+    // and no value owns a descriptor yet.
     unsafe {
         match libc::fork() {
             0 => {}
@@ -72,7 +72,7 @@ pub(crate) fn detach(name: &std::ffi::OsStr) {
     }
 }
 
-/// A process with which something else shall end.
+/// A process whose end also ends a session.
 #[derive(Debug)]
 pub struct Owner(OwnedFd);
 
@@ -81,7 +81,7 @@ impl Owner {
     ///
     /// # Errors
     ///
-    /// Fails where there is none.
+    /// Fails if there is none.
     pub fn of(pid: i32) -> io::Result<Self> {
         let pid = Pid::from_raw(pid).filter(|_| pid > 0).ok_or(io::ErrorKind::NotFound)?;
         Ok(Self(pidfd_open(pid, PidfdFlags::empty())?))

@@ -1,9 +1,9 @@
-//! Looks at many paths at once, and asks the system about each folder on their ways only once.
+//! Looks at many paths together, and reads each shared folder only once.
 //!
-//! A sandbox is about hundreds of paths, most of them in the home, and most of them not there. A question for each part of
-//! each path would be thousands of system calls. So a folder that is asked about twice is read as a whole.
+//! A sandbox concerns hundreds of paths. Most of them are in the home, and most do not exist. A question about each
+//! part of each path would take thousands of system calls. So the second question about a folder reads all of it.
 //!
-//! What was seen is not looked at again: a glance is for one moment, and is dropped after it.
+//! A glance does not look at a path again: it is valid for one moment, and its user drops it afterwards.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
@@ -12,7 +12,7 @@ use std::path::{Component, Path, PathBuf};
 /// Largest folder that is read as a whole, in entries.
 const MOST: usize = 2_000;
 
-/// What lies at a path.
+/// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Folder,
@@ -20,17 +20,17 @@ pub(crate) enum Kind {
     Other,
 }
 
-/// What was seen of the system so far.
+/// The parts of the file system that are known so far.
 #[derive(Debug, Default)]
 pub(crate) struct Glance {
     folders: HashMap<PathBuf, Seen>,
     real: HashMap<PathBuf, Option<PathBuf>>,
 }
 
-/// What was seen of a folder.
+/// The known entries of a folder.
 #[derive(Debug)]
 enum Seen {
-    /// These entries of it were asked about; nothing stands for what is not there.
+    /// Only these entries are known; `None` stands for an entry that does not exist.
     Parts(HashMap<OsString, Option<Kind>>, Whole),
     /// These are all entries.
     All(HashMap<OsString, Kind>),
@@ -44,7 +44,7 @@ enum Whole {
 }
 
 impl Glance {
-    /// Returns what lies at a path, which leads over no link but perhaps the last part.
+    /// Returns the kind of the entry at a path. Only the last part of the path may be a link.
     pub(crate) fn kind(&mut self, path: &Path) -> Option<Kind> {
         let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return kind_of(path) };
         match self.folders.get_mut(folder) {
@@ -68,7 +68,7 @@ impl Glance {
         kind
     }
 
-    /// Returns where a path really leads; nothing where there is nothing.
+    /// Returns the path without links; `None` if it does not exist.
     pub(crate) fn real(&mut self, path: &Path) -> Option<PathBuf> {
         if let Some(real) = self.real.get(path) {
             return real.clone();
@@ -105,11 +105,11 @@ fn kind_of(path: &Path) -> Option<Kind> {
     path.symlink_metadata().ok().map(|found| Kind::from(found.file_type()))
 }
 
-/// Reads a folder; nothing where it is too large or may not be read.
+/// Reads a folder; `None` if it is too large or cannot be read.
 fn entries_of(folder: &Path) -> Option<HashMap<OsString, Kind>> {
     let mut entries = HashMap::new();
     let read = match std::fs::read_dir(folder) {
-        // In what is not there is nothing.
+        // A folder that does not exist has no entries.
         Err(error) if matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ENOTDIR)) => return Some(entries),
         read => read.ok()?,
     };

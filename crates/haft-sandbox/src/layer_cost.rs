@@ -1,25 +1,25 @@
-//! The layers of the sandbox, each with its name, what its absence costs, and which kernel brings it.
+//! Describes the layers of the sandbox: the name, the loss without the layer, and the first kernel that has it.
 //!
 //! Not here: trying them (`launcher/enter/trials.rs`), what to do about a missing one (`platform`).
 
 use serde::{Deserialize, Serialize};
 
-/// One layer of the sandbox, or something of the kernel that a layer needs.
+/// One layer of the sandbox, or a kernel feature that a layer needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Layer {
-    /// A user namespace, without which an ordinary user has none of the others.
+    /// A user namespace, which an ordinary user needs for all other namespaces.
     UserNamespace,
-    /// Mounts of its own.
+    /// A private mount namespace.
     Mounts,
-    /// Taking rights away from a whole tree of mounts.
+    /// Restricting a whole tree of mounts.
     MountAttributes,
     /// A layer over the workspace.
     Overlay,
-    /// Processes of its own.
+    /// A private process namespace.
     ProcessNamespace,
-    /// A `/proc` that shows only those.
+    /// A `/proc` that shows only the processes of that namespace.
     FreshProc,
-    /// A network of its own.
+    /// A private network namespace.
     NetworkNamespace,
     /// The loopback of that network.
     Loopback,
@@ -31,9 +31,9 @@ pub enum Layer {
     Seccomp,
     /// A filter that asks another process.
     Notifications,
-    /// Opening beneath a folder in one call.
+    /// Opening a path beneath a folder in one call.
     Openat2,
-    /// A bound on processes.
+    /// A limit on the number of processes.
     ProcessLimit,
 }
 
@@ -88,7 +88,7 @@ impl Layer {
             }
             Layer::FreshProc => "Commands would see the processes of others in /proc, so haft uses no namespaces.",
             Layer::NetworkNamespace => {
-                "Commands share the network of this machine: haft supervises it by a proxy, which is weaker."
+                "Commands share the network of this machine: haft controls it with a proxy, which is weaker."
             }
             Layer::Loopback => "Commands could not reach servers that they start, so haft uses no network namespace.",
             Layer::Landlock => {
@@ -101,12 +101,12 @@ impl Layer {
             Layer::Notifications => {
                 "Programs cannot rename folders in a layer, and without an overlay haft cannot keep what they overwrite."
             }
-            Layer::Openat2 => "haft opens paths folder by folder, which is slower and not weaker.",
+            Layer::Openat2 => "haft opens paths folder by folder, which is slower but not weaker.",
             Layer::ProcessLimit => "A command can start as many processes as its user may.",
         }
     }
 
-    /// Returns the first kernel that has it, where an ordinary user may use it.
+    /// Returns the first kernel in which an ordinary user can use it.
     pub fn since(self) -> Option<&'static str> {
         match self {
             Layer::MountAttributes => Some("5.12"),
@@ -126,7 +126,7 @@ impl Layer {
         }
     }
 
-    /// Returns whether containers and hardened systems take it away by settings, whatever the kernel is.
+    /// Returns whether settings of containers and hardened systems can disable it, whatever the kernel is.
     pub fn is_by_permission(self) -> bool {
         matches!(
             self,

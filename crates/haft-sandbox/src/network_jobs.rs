@@ -1,28 +1,28 @@
 //! The background jobs that use the network of a session.
 //!
-//! A connection says nothing about the process that made it. So what a command reached while jobs ran is told as that of the
-//! command or of these jobs.
+//! A connection does not show which process made it. So if jobs ran beside a command, the result says that the command
+//! or one of these jobs reached a host.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use haft_contract::path::one_line;
 use haft_contract::process::Command;
 
-/// Most characters of a job's command that are shown.
+/// How many characters of a job's command are shown at most.
 const LONGEST: usize = 60;
 
-/// The jobs that run now, in the order of their beginning.
+/// The running jobs, in the order in which they started.
 #[derive(Clone, Default)]
 pub(crate) struct NetworkJobs(Arc<Mutex<Vec<Arc<str>>>>);
 
-/// A job among those that run, until this is dropped.
+/// A registered job; dropping it removes the job from the list.
 pub(crate) struct NetworkJob {
     jobs: NetworkJobs,
     line: Arc<str>,
 }
 
 impl NetworkJobs {
-    /// Adds a command that is a job.
+    /// Adds a command if it is a job.
     pub(crate) fn add(&self, command: &Command) -> Option<NetworkJob> {
         if !command.stays {
             return None;
@@ -34,7 +34,7 @@ impl NetworkJobs {
         Some(NetworkJob { jobs: self.clone(), line })
     }
 
-    /// Returns the jobs that run, but for this one.
+    /// Returns the running jobs, except this one.
     pub(crate) fn others(&self, own: Option<&NetworkJob>) -> Vec<Arc<str>> {
         let is_other = |line: &&Arc<str>| own.is_none_or(|own| !Arc::ptr_eq(&own.line, line));
         self.lock().iter().filter(is_other).cloned().collect()

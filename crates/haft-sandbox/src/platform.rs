@@ -1,7 +1,7 @@
-//! Where haft runs, as far as that can be known, and how to get the layers that are missing there.
+//! Detects where haft runs, as far as possible, and says how to get the layers that are missing there.
 //!
-//! A person in a container needs the option of that container, not a lesson about namespaces. So what can be known is
-//! looked at: files that container engines leave, variables that services set, what the kernel says of itself.
+//! A person in a container needs the option of that container, not a lesson about namespaces. So haft looks at files
+//! that container engines leave, variables that services set, and the kernel's description of itself.
 //!
 //! Not here: which layers are missing (`examination`).
 
@@ -9,7 +9,7 @@ use std::path::Path;
 
 use crate::layer_cost::Layer;
 
-/// Something around haft that decides what the kernel gives.
+/// An environment that decides what the kernel permits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Platform {
     /// A container of Docker, or of another engine with its settings.
@@ -24,16 +24,16 @@ pub enum Platform {
     Codespaces,
     /// A development container of an editor.
     DevContainer,
-    /// The Linux of Windows.
+    /// The Windows Subsystem for Linux, version 2.
     Wsl2,
 }
 
-/// What to give Docker and those that take its options.
+/// Options for Docker, and for services that take Docker's options.
 const DOCKER_OPTIONS: &str =
     "--security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined";
 
 impl Platform {
-    /// All that are known.
+    /// All known platforms.
     pub const ALL: [Platform; 7] = [
         Platform::Docker,
         Platform::Podman,
@@ -44,7 +44,7 @@ impl Platform {
         Platform::Wsl2,
     ];
 
-    /// Finds out where haft runs: `root` is the root folder, `variable` the environment. More than one may hold.
+    /// Detects where haft runs: `root` is the root folder, `variable` the environment. Several platforms may apply.
     pub fn detect(root: &Path, variable: impl Fn(&str) -> Option<String>) -> Vec<Self> {
         let is_there = |path: &str| root.join(path).exists();
         let is_set = |name: &str| variable(name).is_some_and(|value| !value.is_empty() && value != "false");
@@ -112,9 +112,9 @@ impl Platform {
     }
 }
 
-/// Says how to get what is missing, a sentence each, the one that brings most first.
+/// Says how to get the missing layers, one sentence each, the most useful first.
 ///
-/// `root` is the root folder, whose settings of the kernel are read.
+/// `root` is the root folder, which has the settings of the kernel.
 pub fn how_to_get(missing: &[Layer], platforms: &[Platform], root: &Path) -> Vec<String> {
     let mut told = Vec::new();
     let is_in_container = platforms.iter().any(|platform| platform.is_container());

@@ -1,4 +1,4 @@
-//! What a result says of the hosts that a command reached or was refused.
+//! Writes what a result says about the hosts that a command reached or was refused.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use haft_contract::process::HowEnded;
 
 /// Most hosts in one line.
 const MOST_NAMED: usize = 6;
-/// The port of a host that needs no mention.
+/// Ports that need no mention.
 const USUAL: [u16; 3] = [0, 80, 443];
 
-/// Who may have made the connections that were seen while a command ran.
+/// The command or jobs that may have made the connections while a command ran.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Suspects<'a> {
     /// The command, or one of these jobs.
@@ -19,7 +19,7 @@ pub(crate) enum Suspects<'a> {
     Job,
 }
 
-/// Says what was reached in one line, and what was not in a line each.
+/// Reports all reached hosts in one line, and each other host in its own line.
 pub(crate) fn notes(hosts: &[ReachedHost], how: HowEnded, suspects: Suspects<'_>) -> Vec<String> {
     let reached: Vec<&ReachedHost> = hosts.iter().filter(|host| host.outcome == HostOutcome::Reached).collect();
     let mut notes = Vec::new();
@@ -54,7 +54,7 @@ pub(crate) fn notes(hosts: &[ReachedHost], how: HowEnded, suspects: Suspects<'_>
 
 impl Suspects<'_> {
     fn words(self) -> String {
-        let Self::Command(jobs) = self else { return " (of this job or the commands beside it)".to_owned() };
+        let Self::Command(jobs) = self else { return " (by this job, or by commands that ran beside it)".to_owned() };
         let mut names: Vec<String> = Vec::new();
         for name in jobs.iter().map(|job| format!("\"{job}\"")) {
             if !names.contains(&name) {
@@ -63,8 +63,8 @@ impl Suspects<'_> {
         }
         match names.len() {
             0 => String::new(),
-            1 => format!(" (of this command or the job {})", names[0]),
-            _ => format!(" (of this command or the jobs {})", names.join(", ")),
+            1 => format!(" (by this command or the job {})", names[0]),
+            _ => format!(" (by this command or the jobs {})", names.join(", ")),
         }
     }
 }
@@ -124,9 +124,9 @@ mod tests {
             notes(&hosts, HowEnded::Exited(0), Suspects::Command(&jobs)).remove(0)
         };
         let of_job = notes(&[host("a.example", 443, HostOutcome::Reached)], HowEnded::Exited(0), Suspects::Job);
-        assert!(of_job[0].starts_with("network (of this job or the commands beside it): a.example;"));
+        assert!(of_job[0].starts_with("network (by this job, or by commands that ran beside it): a.example;"));
         assert!(told(&[]).starts_with("network: a.example;"));
-        assert!(told(&["web", "web"]).starts_with("network (of this command or the job \"web\"): a.example;"));
-        assert!(told(&["a", "b"]).starts_with("network (of this command or the jobs \"a\", \"b\"): "));
+        assert!(told(&["web", "web"]).starts_with("network (by this command or the job \"web\"): a.example;"));
+        assert!(told(&["a", "b"]).starts_with("network (by this command or the jobs \"a\", \"b\"): "));
     }
 }

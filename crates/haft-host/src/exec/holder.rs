@@ -1,7 +1,7 @@
 //! Holds one session for the commands of separate processes: its home, its temporary files, its network, its jobs.
 //!
-//! There is one holder per session, not per user. It is started by the first command of the session, and ends when nobody
-//! has used it for a while, or with the agent that the session belongs to.
+//! There is one holder per session, not per user. The first command of the session starts it. It ends after an idle
+//! time, or with the agent that owns the session.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,9 +13,9 @@ use haft_workspace::state::HeldSocket;
 
 use super::{Approvers, CommandServer};
 
-/// How often it looks whether it shall end.
+/// How often the holder checks whether to end.
 const LOOK: Duration = Duration::from_millis(200);
-/// How long commands have to end when the session ends, and jobs to commit what they changed.
+/// Time for commands to end when the session ends, and for jobs to commit their changes.
 const TO_END: Duration = Duration::from_secs(2);
 const TO_COMMIT: Duration = Duration::from_secs(30);
 /// How long to wait when the system has no more descriptors.
@@ -31,12 +31,12 @@ pub struct Holder {
     used: Mutex<Instant>,
     owners: Mutex<Vec<Owner>>,
     ends_when_idle: AtomicBool,
-    /// What is reported to the next client.
+    /// Messages for the next client.
     notes: Mutex<Vec<String>>,
 }
 
 impl Holder {
-    /// Holds the session of this server until nobody has used it for so long. `build` is the version of haft.
+    /// Creates the holder of this server's session. `idle` is its idle time, `build` the version of haft.
     pub fn new(server: CommandServer, approvers: Box<dyn Approvers>, (build, idle): (String, Duration)) -> Self {
         Self {
             server,
@@ -51,7 +51,7 @@ impl Holder {
         }
     }
 
-    /// Reports this to the first client.
+    /// Reports these notes to the next client.
     pub fn report(&self, notes: Vec<String>) {
         lock(&self.notes).extend(notes);
     }
@@ -74,7 +74,7 @@ impl Holder {
                 break;
             }
         }
-        // Whoever comes from now on starts another one.
+        // A client that comes from now on starts another holder.
         drop((listener, held));
         holder.server.stop();
         let began = Instant::now();
@@ -92,7 +92,7 @@ impl Holder {
         if self.running.load(Ordering::Relaxed) > 0 {
             return false;
         }
-        // Without an owner a forgotten server would keep the session for ever.
+        // Without an owner, a forgotten server would keep the session forever.
         let is_kept = self.server.runs_jobs() && !owners.is_empty();
         let is_idle = lock(&self.used).elapsed() >= self.idle;
         let is_unwanted = self.ends_when_idle.load(Ordering::Relaxed) && !self.server.runs_jobs();
@@ -103,7 +103,7 @@ impl Holder {
         let (sender, mut receiver) = connection.split();
         match receiver.next::<FromClient>().await {
             Ok(Some(FromClient::Run(VERSION, request))) => self.run(*request, (sender, receiver)).await,
-            // Another version of haft may say something that this one cannot read.
+            // Another version of haft may send a message that this one cannot read.
             Ok(Some(FromClient::Run(..) | FromClient::EndWhenIdle)) | Err(_) => {
                 self.ends_when_idle.store(true, Ordering::Relaxed);
                 let _ = sender.send(&ToClient::OtherVersion(VERSION), &[]).await;
@@ -125,12 +125,12 @@ impl Holder {
         if request.has_owner {
             lock(&self.owners).extend(receiver.descriptor().map(Owner::from_descriptor));
         }
-        // A client that is gone is nobody's concern.
+        // A client that has disconnected needs no error message.
         let _ = self.server.serve(request, (sender, receiver), &*self.approvers).await;
     }
 }
 
-/// A client that is attended to.
+/// A client that the holder serves.
 struct Busy(Arc<Holder>);
 
 impl Busy {

@@ -1,11 +1,11 @@
-//! What the caller of a command is told at its end.
+//! Builds the report that the caller of a command gets at its end.
 
 use haft_contract::result::{Did, ToolResult};
 use haft_net::exec::Outcome;
 use haft_runtime::record;
 use serde_json::Value;
 
-/// Returns what is told of a result.
+/// Returns the report of a result.
 pub(super) fn of(result: &ToolResult) -> Outcome {
     let field = |name: &str| result.data.as_ref().and_then(|data| data.get(name));
     let text = |name: &str| field(name).and_then(Value::as_str).map(str::to_owned);

@@ -27,7 +27,7 @@ pub struct Connection {
     stream: Arc<UnixStream>,
 }
 
-/// One end of a connection within a process, for whichever runtime will use it.
+/// One end of a connection within a process, not yet registered with a runtime.
 pub struct PlainEnd(StdStream);
 
 /// Listens for clients.
@@ -76,7 +76,7 @@ impl Listener {
     ///
     /// # Errors
     ///
-    /// Fails where too many files are open, or where it is another user.
+    /// Fails where too many files are open, or where the client belongs to another user.
     pub async fn accept(&self) -> io::Result<Connection> {
         Connection::of(self.0.accept().await?.0)
     }
@@ -109,11 +109,11 @@ impl Connection {
 }
 
 impl Sender {
-    /// Sends a message with descriptors. One at a time: it must not be dropped before it is sent.
+    /// Sends a message with descriptors. Send one at a time; do not drop the future before it completes.
     ///
     /// # Errors
     ///
-    /// Fails where the other side is gone.
+    /// Fails where the other side has disconnected.
     pub async fn send(&self, message: &impl Serialize, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
         let mut line = serde_json::to_vec(message)?;
         line.push(b'\n');
@@ -128,11 +128,11 @@ impl Sender {
 }
 
 impl Receiver {
-    /// Waits for the next message; nothing when the other side is gone. May be dropped while it waits.
+    /// Waits for the next message; `None` when the other side has disconnected. The future may be dropped.
     ///
     /// # Errors
     ///
-    /// Fails where something else comes than a message.
+    /// Fails where the other side sends something that is not a message.
     pub async fn next<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
         loop {
             if let Some(end) = self.unread.iter().position(|byte| *byte == b'\n') {
@@ -157,7 +157,7 @@ impl Receiver {
         }
     }
 
-    /// Takes the next descriptor that came.
+    /// Takes the next received descriptor.
     pub fn descriptor(&mut self) -> Option<OwnedFd> {
         self.descriptors.pop_front()
     }

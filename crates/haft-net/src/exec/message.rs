@@ -1,15 +1,15 @@
-//! What the client and the holder of a session say to each other.
+//! Defines the messages between the client and the holder of a session.
 
 use serde::{Deserialize, Serialize};
 
 /// The version of these messages.
 pub const VERSION: u32 = 1;
 
-/// A command for a session. The descriptors of its streams that are not the terminal come with it, in their order, after
-/// that of the process with which the session ends, if there is one.
+/// A command for a session. Descriptors come with it: first that of the owner of the session, if there is one, then
+/// those of the streams that are not the terminal, in their order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CommandRequest {
-    /// The version of haft that asks.
+    /// The version of haft that sends the request.
     pub build: String,
     /// The command.
     pub line: String,
@@ -19,7 +19,7 @@ pub struct CommandRequest {
     pub environment: Vec<(Vec<u8>, Vec<u8>)>,
     /// Which of its three streams are the terminal.
     pub terminals: [bool; 3],
-    /// Whether it has hold of the terminal from the start.
+    /// Whether it starts in the foreground of the terminal.
     pub foreground: bool,
     /// How long it may run, in milliseconds.
     pub time: Option<u64>,
@@ -27,17 +27,17 @@ pub struct CommandRequest {
     pub yes: Option<String>,
     /// What happens to changes: "normal", "try" or "plan".
     pub mode: String,
-    /// How questions are shown, where somebody can be asked.
+    /// How to show questions; `None` if no person can be asked.
     pub paper: Option<Paper>,
-    /// Whether it is kept running in the background.
+    /// Whether it runs as a background job.
     pub background: bool,
-    /// The name of the job then.
+    /// The name of that job.
     pub name: Option<String>,
-    /// Whether the session ends with a process whose descriptor comes first.
+    /// Whether the session has an owner, whose descriptor comes first.
     pub has_owner: bool,
 }
 
-/// On what a question is shown.
+/// The display for questions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Paper {
     /// How wide it is.
@@ -46,29 +46,29 @@ pub struct Paper {
     pub colours: bool,
 }
 
-/// What a client says.
+/// A message from a client.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FromClient {
-    /// Runs a command; comes first.
+    /// Runs a command; the first message.
     Run(u32, Box<CommandRequest>),
     /// Sends a signal to the command.
     Signal(i32),
     /// Says that the terminal is connected.
     TerminalReady,
-    /// Answers a question with a line; nothing at the end of input.
+    /// Answers a question with a line; `None` at the end of input.
     Typed(Option<String>),
     /// Asks the holder to end as soon as it is idle. Every version understands it.
     EndWhenIdle,
 }
 
-/// What a holder says.
+/// A message from a holder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToClient {
-    /// The command was taken: it must not be brought again.
+    /// The holder accepted the command: the client must not send it again.
     Taken,
-    /// The other end of the terminal comes with this; the client connects it.
+    /// The other end of the terminal comes with this message; the client connects it.
     Terminal,
     /// This signal stopped the command.
     Suspended(i32),
@@ -82,7 +82,7 @@ pub enum ToClient {
     Note(String),
     /// The holder is another version of haft, named here; it ends when it is idle.
     OtherBuild(String),
-    /// It speaks another version of these messages, and ends when it is idle.
+    /// The holder speaks another version of these messages, and ends when it is idle.
     OtherVersion(u32),
     /// The command has ended; the last message.
     Ended(Box<Outcome>),
@@ -97,11 +97,11 @@ pub struct Outcome {
     pub exit_code: Option<i32>,
     /// Why it was refused or failed.
     pub error: Option<String>,
-    /// What else is to be said, a line each.
+    /// Further notes, one line each.
     pub notes: Vec<String>,
-    /// What it changed, in a line.
+    /// What it changed, in one line.
     pub changed: Option<String>,
-    /// How files would differ, where it was only tried.
+    /// How files would differ, if the command was only tried.
     pub differences: String,
     /// The whole record of the call.
     pub record: String,

@@ -1,7 +1,7 @@
 //! Reads a request to an HTTP proxy: for a tunnel, or for an answer that the proxy fetches.
 //!
-//! A request that is passed on gets the form that servers know, without the key of the proxy, and asks the server to close
-//! the connection: the next request of the client may be for another host.
+//! A forwarded request gets the form that servers expect, without the key of the proxy. It asks the server to close the
+//! connection, because the next request of the client may be for another host.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use super::proxy::Way;
 
 /// Most headers of a request.
 const MOST_HEADERS: usize = 128;
-/// Headers that are for the proxy, or for the connection to it. `Host` is written anew.
+/// Headers that are for the proxy, or for the connection to it. haft writes its own `Host`.
 const NOT_PASSED_ON: [&str; 8] = [
     "host",
     "connection",
@@ -26,17 +26,17 @@ const NOT_PASSED_ON: [&str; 8] = [
 pub(super) struct Forwarded {
     pub(super) host: String,
     pub(super) port: u16,
-    /// What the host gets.
+    /// The first bytes that the host gets.
     pub(super) first_bytes: Vec<u8>,
     pub(super) way: Way,
 }
 
-/// Why a request leads nowhere.
+/// Why the proxy does not forward a request.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum NotForwarded {
     /// More bytes are needed.
     Incomplete,
-    /// It is wrong, for this reason.
+    /// The request is malformed, for this reason.
     Malformed(&'static str),
     /// Its sender does not know the key.
     Unknown,
@@ -96,12 +96,12 @@ fn knows(request: &httparse::Request<'_, '_>, credentials: &str) -> bool {
     })
 }
 
-/// Splits a whole address into its host with port, and the path with the rest.
+/// Splits an absolute URL into its host with port, and its path with query.
 fn place(target: &str) -> Option<(&str, String)> {
     let (scheme, rest) = target.split_once("://")?;
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (place, path) = rest.split_at(end);
-    // What stands before an @ is a name and a password.
+    // The part before an @ is a user name and a password.
     let place = place.rsplit('@').next().unwrap_or_default();
     let mut whole = String::new();
     if !path.starts_with('/') {

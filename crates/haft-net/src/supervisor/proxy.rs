@@ -1,14 +1,14 @@
-//! The way to the network for commands without a network of their own: a proxy on the loopback.
+//! Gives commands without a network namespace a way to the network: a proxy on the loopback.
 //!
-//! It speaks what programs know: CONNECT and forwarded requests of HTTP, and SOCKS 5 with names that the proxy looks up.
-//! From there on a connection is like any other of the supervisor: its first bytes must name the same host, it is decided
-//! about, and its bytes are counted.
+//! It speaks the protocols that programs know: HTTP CONNECT, forwarded HTTP requests, and SOCKS 5 with names that the
+//! proxy looks up. After that the supervisor treats a connection like any other: its first bytes must name the same
+//! host, the judge decides about it, and the ledger counts its bytes.
 //!
-//! This is weaker than a network namespace: only programs that ask the proxy get anywhere, and the kernel keeps the others
-//! from all ports but this one, not from this port of other machines.
+//! This is weaker than a network namespace: only programs that use the proxy reach a host. The kernel blocks all other
+//! ports, but it does not block this port of other machines.
 //!
-//! Other users of the machine reach the loopback too. So whoever connects must know a key, which commands find in the
-//! address of the proxy.
+//! Other users of the machine reach the loopback too. So a client must know a key, which commands find in the address
+//! of the proxy.
 
 use std::io;
 use std::net::IpAddr;
@@ -29,20 +29,20 @@ use super::session::{AFTER_AN_ERROR, Session};
 use super::socks;
 use super::traffic::Outcome;
 
-/// The name that goes with the key.
+/// The user name that goes with the key.
 pub(super) const USER: &str = "haft";
-/// How long a client may take to say where it wants to go.
+/// How long a client may take to name its host.
 const TO_ASK: Duration = Duration::from_secs(10);
 /// Most bytes of the head of a request.
 const LONGEST_HEAD: usize = 32 * 1024;
-/// How the tunnel of a client begins.
+/// The response that opens a tunnel.
 const ESTABLISHED: &[u8] = b"HTTP/1.1 200 Connection established\r\n\r\n";
 
-/// Where a client wants to go, and how it is answered.
+/// The host that a client asks for, and how to answer it.
 pub(super) struct Asked {
     pub(super) host: String,
     pub(super) port: u16,
-    /// What it has sent for the host already.
+    /// Bytes for the host that the client has already sent.
     pub(super) first_bytes: Vec<u8>,
     pub(super) way: Way,
 }
@@ -100,7 +100,7 @@ async fn serve(session: Arc<Session>, mut client: TcpStream, key: &str) -> io::R
     }
 }
 
-/// Reads where a client wants to go. One that says it wrongly is answered here, and there is nothing more to do.
+/// Reads which host a client asks for. Answers an invalid request itself, and returns `None`.
 async fn asked(client: &mut TcpStream, key: &str) -> io::Result<Option<Asked>> {
     let mut first = [0];
     client.read_exact(&mut first).await?;
@@ -124,7 +124,7 @@ async fn asked(client: &mut TcpStream, key: &str) -> io::Result<Option<Asked>> {
             }
             Err(NotForwarded::Malformed(why)) => break ("400 Bad Request", "", why),
             Err(NotForwarded::Unknown) => {
-                let why = "The name and the key in the address of the proxy are missing.";
+                let why = "The user name and key from the proxy's address are missing or wrong.";
                 break ("407 Proxy Authentication Required", "Proxy-Authenticate: Basic realm=\"haft\"\r\n", why);
             }
         }
@@ -133,7 +133,7 @@ async fn asked(client: &mut TcpStream, key: &str) -> io::Result<Option<Asked>> {
     Ok(None)
 }
 
-/// Finds the host that a client means, and whether that is an address; else says why it cannot be reached.
+/// Returns the host that a client means and whether it is an address, or why the client cannot reach it.
 fn meant(session: &Session, host: &str, port: u16) -> Result<(String, bool), &'static str> {
     if let Ok(address) = host.trim_matches(['[', ']']).parse::<IpAddr>() {
         let address = address.to_canonical();
@@ -148,14 +148,14 @@ fn meant(session: &Session, host: &str, port: u16) -> Result<(String, bool), &'s
         session.ledger.refuse_name(&host.to_ascii_lowercase(), why);
         Err(why)
     };
-    let Some(name) = host_name(host.as_bytes()) else { return refuse("No host can have this name.") };
+    let Some(name) = host_name(host.as_bytes()) else { return refuse("This is not a valid host name.") };
     if is_localhost(&name) {
-        return refuse("The proxy leads to other machines, not to servers of this one.");
+        return refuse("The proxy does not reach servers on this machine.");
     }
     if !session.judge.may_look_up(&name) {
         return refuse("A rule denies this host.");
     }
-    // The refused connection is reported already.
+    // The refusal is already reported.
     if session.judge.was_refused(&name) {
         return Err("This host was refused.");
     }
@@ -169,7 +169,7 @@ fn response(status: &str, header: &str, text: &str) -> Vec<u8> {
         .into_bytes()
 }
 
-/// Answers for the last time, and reads what is left: unread bytes would turn the end into a reset.
+/// Sends the last answer, and reads the remaining bytes: unread bytes would turn the close into a reset.
 pub(super) async fn say(client: &mut TcpStream, words: &[u8]) -> io::Result<()> {
     client.write_all(words).await?;
     client.shutdown().await?;

@@ -90,7 +90,7 @@ fn decide(session: &Session, question: &Question) -> Answer {
         }
     }
     let Some(name) = &question.name else {
-        refuse("No host can have this name.");
+        refuse("This is not a valid host name.");
         return Answer::NoSuchName;
     };
     let is_local = is_localhost(name);

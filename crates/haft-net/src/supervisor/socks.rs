@@ -1,4 +1,4 @@
-//! What a client of SOCKS 5 says (RFC 1928, with the name and key of RFC 1929): it wants to be connected to a host.
+//! Reads the request of a SOCKS 5 client (RFC 1928, with the name and key of RFC 1929) to connect to a host.
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -8,7 +8,7 @@ use tokio::net::TcpStream;
 
 use super::proxy::{Asked, USER, Way, say};
 
-/// The version, with which everything begins.
+/// The version of the protocol, the first byte of a client.
 pub(super) const VERSION: u8 = 5;
 /// The answer that a client is connected.
 pub(super) const SUCCEEDED: u8 = 0;
@@ -21,7 +21,7 @@ const BY_NAME_AND_KEY: u8 = 2;
 const BY_NOTHING: u8 = 0xff;
 const CONNECT: u8 = 1;
 
-/// Reads where a client wants to go, behind its first byte. One that says it wrongly is answered here.
+/// Reads which host a client asks for, after its first byte. Answers an invalid request itself, and returns `None`.
 pub(super) async fn asked(client: &mut TcpStream, key: &str) -> io::Result<Option<Asked>> {
     let methods = counted(client).await?;
     if !methods.contains(&BY_NAME_AND_KEY) {
@@ -56,12 +56,12 @@ pub(super) async fn asked(client: &mut TcpStream, key: &str) -> io::Result<Optio
     Ok(Some(Asked { host, port, first_bytes: Vec::new(), way: Way::Socks }))
 }
 
-/// Returns an answer to a request. Where the connection begins is nobody's concern.
+/// Returns an answer to a request. It names no local address, because clients do not need one.
 pub(super) fn answer(code: u8) -> [u8; 10] {
     [VERSION, code, 0, 1, 0, 0, 0, 0, 0, 0]
 }
 
-/// Reads bytes that follow their number.
+/// Reads bytes that follow their count.
 async fn counted(client: &mut TcpStream) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; usize::from(client.read_u8().await?)];
     client.read_exact(&mut bytes).await?;

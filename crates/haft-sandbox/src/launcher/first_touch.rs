@@ -1,11 +1,11 @@
 //! Keeps contents before a command first touches them, where no layer takes its changes.
 //!
-//! The kernel asks about every call by which a command could change a file or a name. The watching process finds the path
-//! as the command sees it, keeps what is there, writes a record of it, and lets the kernel go on. So whatever becomes of
-//! haft, there is enough to restore the folder.
+//! The kernel asks about every call by which a command could change a file or a name. The watcher finds the path as the
+//! command sees it, keeps the content there, writes a record, and lets the kernel continue. So even if haft is killed,
+//! the records and contents are enough to restore the folder.
 //!
-//! This protects nothing: it is for undo. A command that changes the arguments of a call while it is looked at may escape
-//! it; where that is noticed, a record says so.
+//! This serves undo, not protection. A command that changes the arguments of a call while the watcher reads them may
+//! escape it; if the watcher notices that, it writes a record.
 //!
 //! Not here: which calls (`calls`), finding a path (`places`), keeping contents (`images`).
 
@@ -28,12 +28,12 @@ use super::notify::{Answer, Caller, Handover, Listener};
 use super::watch::{Entered, Tree};
 use crate::orders::{NotStarted, Orders};
 
-/// How many questions are answered before anything else is looked at.
+/// How many questions the watcher answers before it handles other events.
 const IN_A_ROW: usize = 64;
-/// How often a call is looked at again whose arguments changed meanwhile.
+/// How often the watcher reads the arguments of a call that change meanwhile.
 const LOOKS: usize = 4;
 
-/// What a watcher is, with contents kept.
+/// Wraps an entered sandbox, and keeps the contents that its command touches.
 pub(super) struct FirstTouch<E> {
     entered: E,
     state: State,
@@ -47,7 +47,7 @@ enum State {
 }
 
 impl<E> FirstTouch<E> {
-    /// Prepares to keep what a command touches beneath its watched roots, each in its folder.
+    /// Prepares to keep the contents that a command touches beneath its watched roots, each root in its own folder.
     pub(super) fn prepare(orders: &Orders, folders: Vec<OwnedFd>, entered: E) -> io::Result<Self> {
         let handover = Handover::prepare(filter::filter())?;
         let images = Images::begin((&orders.watched, &orders.own), folders)?;
@@ -70,7 +70,7 @@ impl<E> FirstTouch<E> {
     }
 }
 
-/// Keeps what a call would touch, and says how it goes on.
+/// Keeps the contents that a call would touch, and returns how the call continues.
 fn answer(question: &libc::seccomp_notif, listener: &Listener, images: &mut Images) -> Answer {
     let wishes = calls::wishes(&question.data);
     let Ok(caller) = Caller::of(question.pid) else { return Answer::GoOn };
@@ -80,7 +80,7 @@ fn answer(question: &libc::seccomp_notif, listener: &Listener, images: &mut Imag
     let mut before: Option<Vec<CString>> = None;
     for _ in 0..LOOKS {
         let Ok(named) = wishes.iter().map(|wish| wish.name(&caller)).collect::<io::Result<Vec<CString>>>() else {
-            // The kernel cannot read them either.
+            // The kernel cannot read the arguments either.
             return Answer::GoOn;
         };
         if !listener.is_waiting(question.id) || before.as_ref() == Some(&named) {
@@ -92,7 +92,7 @@ fn answer(question: &libc::seccomp_notif, listener: &Listener, images: &mut Imag
             }
         }
         before = Some(named);
-        // Who has one thread and no memory in common with others cannot have changed them; all others are looked at again.
+        // Another thread, or a process that shares the memory, may have changed the arguments: they are read again.
     }
     images.note_race(before.unwrap_or_default().first());
     Answer::GoOn
@@ -120,7 +120,7 @@ impl<E: Entered> Entered for FirstTouch<E> {
 
     fn confine(&mut self) -> Result<(), NotStarted> {
         self.entered.confine()?;
-        // From here to its program the command makes no call that is asked about: nobody would answer yet.
+        // From here to its program the command makes no call that is asked about: the watcher does not answer yet.
         let State::Promised(handover) = &self.state else { return Ok(()) };
         rustix::thread::set_no_new_privs(true).map_err(io::Error::from).and_then(|()| handover.install()).map_err(
             |error| NotStarted::Unwatched(format!("the kernel does not ask about system calls here ({error})")),

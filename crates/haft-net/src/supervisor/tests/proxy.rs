@@ -140,8 +140,8 @@ async fn what_is_no_host_of_the_world_is_refused_with_its_reason() {
         ("[::ffff:127.0.0.1]:443", "this address is not granted"),
         ("localhost:443", "not to servers of this one"),
         ("x.localhost:443", "not to servers of this one"),
-        ("2130706433:443", "No host can have this name."),
-        ("a..b:443", "No host can have this name."),
+        ("2130706433:443", "This is not a valid host name."),
+        ("a..b:443", "This is not a valid host name."),
     ] {
         let answer = scene.tunnel(place).await.expect_err("it is refused");
         assert!(answer.starts_with("HTTP/1.1 403 ") && answer.contains(why), "{place}: {answer}");

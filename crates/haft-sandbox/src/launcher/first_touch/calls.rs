@@ -1,26 +1,26 @@
-//! Which calls change files or names, and what each would touch.
+//! Lists the calls that change files or names, and what each would touch.
 //!
-//! Calls on an open file (write, ftruncate, fallocate) are not here: the file was opened for writing, and kept then. Nor
-//! are times: haft restores none.
+//! Not here: calls on an open file (write, ftruncate, fallocate), because the watcher kept the file when the command
+//! opened it for writing; and times, because haft restores none.
 
 use std::ffi::CString;
 use std::io;
 
 use crate::launcher::notify::Caller;
 
-/// Calls that open files, and which of their arguments the flags are.
+/// Calls that open files, and the index of the argument with the flags.
 pub(super) const OPENINGS: &[(i64, u32)] = &[
     (libc::SYS_openat, 2),
     #[cfg(target_arch = "x86_64")]
     (libc::SYS_open, 1),
 ];
 
-/// The same numbers on every processor, not all in the crate.
+/// Numbers that are the same on every processor; the crate `libc` does not have all of them.
 const FCHMODAT2: i64 = 452;
 const SETXATTRAT: i64 = 463;
 const REMOVEXATTRAT: i64 = 466;
 
-/// Calls that are asked about whatever their arguments are.
+/// Calls that the kernel asks about, whatever their arguments are.
 pub(super) const ASKED: &[i64] = &[
     libc::SYS_truncate,
     libc::SYS_unlinkat,
@@ -76,41 +76,41 @@ pub(super) enum Act {
     Write,
     /// It changes mode, owner or attributes.
     Describe,
-    /// It makes a new name; what has the name already stays.
+    /// It makes a new name; an existing entry stays.
     Make,
     /// It removes a name.
     Remove,
-    /// It moves what has the name, with everything in it.
+    /// It moves the entry away, with everything in it.
     MoveAway,
-    /// It puts something in the place of the name, or makes it.
+    /// It replaces the entry, or makes it.
     Replace,
     /// It gives the file another name.
     Link,
 }
 
-/// How a call names what it touches.
+/// How a call names the entry that it touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Named {
-    /// By a path, with the folder that it starts from and its address.
+    /// By a path: the folder that it starts from, and its address in memory.
     Path(i32, u64),
     /// By an open file.
     Descriptor(i32),
 }
 
-/// One thing that a call would touch.
+/// One entry that a call would touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Wish {
     pub(super) named: Named,
-    /// Whether a link in the last place is followed.
+    /// Whether the call follows a link at the end of the path.
     pub(super) follows: bool,
     pub(super) act: Act,
 }
 
 impl Wish {
-    /// Returns the path as the caller has it in memory, or where the open file leads.
+    /// Returns the path from the caller's memory, or the path of the open file.
     pub(super) fn name(&self, caller: &Caller) -> io::Result<CString> {
         match self.named {
-            // Some calls take no path for an open file; then it is found by its descriptor.
+            // Some calls accept a missing path for an open file, which the descriptor names.
             Named::Path(folder, 0) => Ok(caller.path_of(folder)?),
             Named::Path(folder, address) => match caller.text(address)? {
                 empty if empty.is_empty() => Ok(caller.path_of(folder)?),
@@ -155,7 +155,7 @@ pub(super) fn wishes(data: &libc::seccomp_data) -> Vec<Wish> {
     }
 }
 
-/// How attributes begin that say something to a layer. What the command changed becomes one.
+/// Prefixes of attributes with a meaning for a layer: haft makes a layer of the command's changes.
 const MARKS: [&[u8]; 2] = [b"user.overlay.", b"trusted.overlay."];
 
 /// Returns whether a call would set an attribute that means something to a layer.
@@ -168,7 +168,7 @@ pub(super) fn sets_mark_of_layers(data: &libc::seccomp_data, caller: &Caller) ->
     caller.text(name).is_ok_and(|name| MARKS.iter().any(|mark| name.as_bytes().starts_with(mark)))
 }
 
-/// The calls that only one kind of processor has.
+/// The older calls, which only x86-64 has.
 #[cfg(target_arch = "x86_64")]
 fn older(call: i64, arguments: &[u64; 6]) -> Option<Vec<Wish>> {
     let here = |path: usize| Named::Path(libc::AT_FDCWD, arguments[path]);
@@ -194,7 +194,7 @@ fn older(_: i64, _: &[u64; 6]) -> Option<Vec<Wish>> {
 
 fn opened(named: Named, flags: i32) -> Vec<Wish> {
     let has = |flag: i32| flags & flag == flag;
-    // A file without a name touches nothing until it is linked, and one that is only named is not opened.
+    // `O_TMPFILE` touches no name until the file is linked, and `O_PATH` does not open the file itself.
     if has(libc::O_TMPFILE) || has(libc::O_PATH) {
         return Vec::new();
     }

@@ -1,4 +1,4 @@
-//! The program that lets the kernel ask about calls that change files or names.
+//! Builds the filter that makes the kernel ask about calls that change files or names.
 
 use super::calls::{ASKED, OPENINGS};
 use crate::launcher::notify::Filter;
@@ -6,22 +6,22 @@ use crate::launcher::notify::Filter;
 /// A call that opens a file and has one of these flags may change something.
 const CHANGES: u32 = (libc::O_ACCMODE | libc::O_CREAT | libc::O_TRUNC).cast_unsigned();
 
-/// Calls that go around those that are asked about: programs do without them.
+/// Calls that would bypass the filter. Programs work without them.
 const ABSENT: [i64; 4] = [
     libc::SYS_io_uring_setup,
     libc::SYS_io_uring_enter,
     libc::SYS_io_uring_register,
-    // Its flags lie in memory, where no filter looks.
+    // Its flags are in memory, which no filter can read.
     libc::SYS_openat2,
 ];
 
-/// On one kind of processor all calls exist a second time, from this number on.
+/// On x86-64 all calls exist a second time (x32), from this number on.
 #[cfg(target_arch = "x86_64")]
 const SECOND_NUMBERS: u32 = 0x4000_0000;
 #[cfg(not(target_arch = "x86_64"))]
 const SECOND_NUMBERS: u32 = u32::MAX;
 
-/// What the kernel calls this kind of processor.
+/// The kernel's number for this architecture.
 #[cfg(target_arch = "x86_64")]
 const ARCHITECTURE: u32 = 0xc000_003e;
 #[cfg(target_arch = "aarch64")]
@@ -29,23 +29,23 @@ const ARCHITECTURE: u32 = 0xc000_00b7;
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 const ARCHITECTURE: u32 = 0;
 
-/// Where the kernel has the number of a call, the kind of processor, and the arguments.
+/// Offsets of the number of a call, the architecture, and the arguments in the kernel's data.
 const NUMBER: u32 = 0;
 const KIND: u32 = 4;
 const ARGUMENTS: u32 = 16;
 
-/// Where a step of the program leads.
+/// Where a step of the program continues.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Label {
     Next,
     Ask,
     Absent,
     Allow,
-    /// The flags of an opening, by its place in the list.
+    /// The check of the flags of an opening, by its index in the list.
     Flags(usize),
 }
 
-/// A step that is not placed yet: its code, its operand, and where it leads if its condition holds, and if not.
+/// A step without addresses: its code, its operand, and where it continues if its condition holds, and if not.
 type Step = (u32, u32, Label, Label);
 
 /// Returns the program.
@@ -65,7 +65,7 @@ pub(super) fn filter() -> Filter {
     steps.push(result(libc::SECCOMP_RET_ALLOW));
     for (index, (_, flags)) in OPENINGS.iter().enumerate() {
         places.push((Label::Flags(index), steps.len()));
-        // The first half of an argument, which is the lower one on these processors.
+        // The first half of an argument, which is the lower one on these little-endian processors.
         steps.push(load(ARGUMENTS + 8 * flags));
         steps.push((libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K, CHANGES, Label::Ask, Label::Next));
         steps.push(result(libc::SECCOMP_RET_ALLOW));

@@ -1,7 +1,7 @@
-//! Keeps what a command touches, each path once, with a record of it.
+//! Keeps the contents that a command touches, each path once, with a record.
 //!
-//! A file that is about to lose its name is kept as a second name of it, which costs nothing; one that is about to be
-//! changed is copied. A kept second name becomes a copy as soon as the command opens the file for writing by another name.
+//! A file that is about to lose its name is kept by a second name (a hard link), which copies nothing; a file that is
+//! about to change is copied. A second name becomes a copy when the command opens the file for writing by another name.
 
 mod copy;
 
@@ -24,14 +24,14 @@ use super::places::FoundPlace;
 /// Deepest folder whose contents are kept when it is moved.
 const DEEPEST: usize = 200;
 
-/// What is kept of all roots.
+/// The kept contents of all roots.
 pub(super) struct Images {
     roots: Vec<RootImages>,
     /// Paths that belong to haft.
     own: Vec<PathBuf>,
-    /// Files that are kept by a second name, by device and inode: which root, and the number there.
+    /// Files that are kept by a second name, by device and inode: the root, and the number there.
     linked: HashMap<(u64, u64), (usize, u32)>,
-    /// Files that the command itself gave another name, and a name that they had.
+    /// Files that the command itself gave another name, and one of their earlier names.
     named_twice: HashMap<(u64, u64), (usize, PathBuf)>,
     copier: Copier,
 }
@@ -42,7 +42,7 @@ struct RootImages {
     records: File,
     next: u32,
     touched: HashSet<PathBuf>,
-    /// Paths of which everything below is known.
+    /// Paths below which everything is known.
     whole: HashSet<PathBuf>,
 }
 
@@ -66,7 +66,7 @@ impl Images {
         self.roots.iter().map(|root| root.path.as_path())
     }
 
-    /// Notes that a call changed its arguments while it was looked at.
+    /// Records that the arguments of a call changed while the watcher read them.
     pub(super) fn note_race(&mut self, name: Option<&CString>) {
         let path = name.map(|name| OsStr::from_bytes(name.as_bytes()).into()).unwrap_or_default();
         let why = "a program changed its own arguments while haft looked at them".to_owned();
@@ -75,13 +75,13 @@ impl Images {
         }
     }
 
-    /// Keeps what is at a path before this happens to it. Fails where there is no room: then it must not happen.
+    /// Keeps the entry at a path before a call touches it. Fails if there is no room: then the call must not run.
     pub(super) fn touch(&mut self, place: &FoundPlace, act: Act) -> Result<(), Errno> {
         let stat = rustix::fs::statat(&place.folder, &place.name, AtFlags::SYMLINK_NOFOLLOW);
         let stat = match stat {
             Ok(stat) => stat,
             Err(Errno::NOENT) => return self.touch_absent(place, act),
-            // The kernel will say the same.
+            // The call will fail with the same error.
             Err(_) => return Ok(()),
         };
         let kind = FileType::from_raw_mode(stat.st_mode);
@@ -90,7 +90,7 @@ impl Images {
             self.keep_other_names(&stat, act)?;
         }
         match act {
-            // What has the name already stays.
+            // An existing entry stays.
             Act::Make => return Ok(()),
             Act::Link => {
                 let name = (place.root, place.path.clone());
@@ -114,7 +114,7 @@ impl Images {
         }
     }
 
-    /// Refuses to change what belongs to haft, or to move it with a folder.
+    /// Refuses to change a path that belongs to haft, or to move it with a folder.
     fn refuse_own(&self, place: &FoundPlace, act: Act) -> Result<(), Errno> {
         let path = self.roots[place.root].path.join(&place.path);
         let is_in =
@@ -163,7 +163,7 @@ impl Images {
         self.record(root, path, before, true)
     }
 
-    /// Keeps a file; says so where that is not possible.
+    /// Keeps a file; returns `Lost` with the reason if that is not possible.
     fn keep_file(
         &mut self,
         root: usize,
@@ -189,12 +189,12 @@ impl Images {
             self.linked.insert(identity(stat), (root, number));
         }
         let (mode, owner, inode) = (stat.st_mode, (stat.st_uid, stat.st_gid), stat.st_ino);
-        // A second name has changed the time; that one is looked at only where the file stays.
+        // Making a second name changes this time; it is compared only if the file stays in its place.
         let changed = (stat.st_ctime, i64::try_from(stat.st_ctime_nsec).unwrap_or_default());
         Ok(BeforeImage::File(FileImage { number, mode, owner, inode, changed, is_shared }))
     }
 
-    /// Whether a file has names that are neither ours nor made by the command.
+    /// Returns whether a file has names that neither haft nor the command made.
     fn has_other_names(&self, stat: &Stat) -> bool {
         let own = u64::from(self.linked.contains_key(&identity(stat)));
         #[allow(clippy::useless_conversion, reason = "it is shorter on other processors")]
@@ -202,7 +202,7 @@ impl Images {
         names > 1 + own && !self.named_twice.contains_key(&identity(stat))
     }
 
-    /// A file that is about to be changed may be kept by a second name, or have a name that is not kept yet.
+    /// Prepares for a change of a file that is kept by a second name, or has a name that is not kept yet.
     fn keep_other_names(&mut self, stat: &Stat, act: Act) -> Result<(), Errno> {
         if !matches!(act, Act::Write | Act::WriteOrMake | Act::Describe) {
             return Ok(());
@@ -280,7 +280,7 @@ impl Images {
 }
 
 impl RootImages {
-    /// Returns whether a path has a record, or lies where everything is known.
+    /// Returns whether a path has a record, or is below a path where everything is known.
     fn is_known(&self, path: &Path) -> bool {
         self.touched.contains(path) || self.is_whole(path)
     }

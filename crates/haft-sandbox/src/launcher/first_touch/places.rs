@@ -1,4 +1,4 @@
-//! Finds a path of a command beneath the watched roots, as the command would come to it.
+//! Finds a path of a command beneath the watched roots, as the kernel would resolve it for the command.
 
 use std::ffi::{CString, OsStr, OsString};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use super::images::Images;
 use crate::launcher::notify::Caller;
 
-/// Most links that the kernel follows.
+/// How many links the kernel follows at most.
 const MOST_LINKS: usize = 40;
 
 /// A path beneath a root, and the folder that holds it.
@@ -25,7 +25,7 @@ pub(super) struct FoundPlace {
 }
 
 impl Images {
-    /// Finds a path that starts from a folder; nothing where it does not lead into a root.
+    /// Finds a path that starts from a folder; `None` if it does not lead into a root.
     pub(super) fn find(&self, caller: &Caller, (folder, path): (i32, &[u8]), follows: bool) -> Option<FoundPlace> {
         let mut path = own_words(path, caller.pid());
         let mut start = caller.start(folder, &path).ok()?;
@@ -46,10 +46,10 @@ impl Images {
         None
     }
 
-    /// Finds something that is open, by the path that the kernel says.
+    /// Finds an open file by the path that the kernel reports.
     pub(super) fn find_open(&self, path: &[u8]) -> Option<FoundPlace> {
         let path = Path::new(OsStr::from_bytes(path));
-        // Nothing outside is opened for it.
+        // The watcher opens nothing outside the roots.
         self.roots().position(|root| path.starts_with(root) && path != root)?;
         let holder = open_folder(CWD, path.parent()?.as_os_str().as_bytes()).ok()?;
         self.within(holder, path.file_name()?.to_owned())
@@ -58,7 +58,7 @@ impl Images {
     fn within(&self, folder: OwnedFd, name: OsString) -> Option<FoundPlace> {
         let holder = real_path(folder.as_fd())?;
         let holder = Path::new(&holder);
-        // Roots may lie in each other; the innermost one is that of the path.
+        // Roots may be nested; the path belongs to the innermost one.
         let depth = |root: &Path| root.as_os_str().len();
         let holding = self.roots().enumerate().filter(|(_, root)| holder.starts_with(root));
         let (root, above) = holding.max_by_key(|(_, root)| depth(root))?;
@@ -67,7 +67,7 @@ impl Images {
     }
 }
 
-/// Below these `self` is whoever asks; here it would be somebody else.
+/// Replaces names that mean the calling process; in this process they would mean the watcher.
 fn own_words(path: &[u8], pid: u32) -> Vec<u8> {
     let own = format!("/proc/{pid}/");
     let places: [(&[u8], &str); 6] = [
@@ -82,7 +82,7 @@ fn own_words(path: &[u8], pid: u32) -> Vec<u8> {
     found.map_or_else(|| path.to_vec(), |(rest, instead)| [own.as_bytes(), instead.as_bytes(), rest].concat())
 }
 
-/// Parts a path into the folder and the name; there is no name where the last part stands for a folder.
+/// Splits a path into the folder and the name; there is no name if the last part is `.`, `..` or missing.
 fn parted(path: &[u8]) -> (&[u8], Option<&[u8]>) {
     let end = path.iter().rposition(|byte| *byte != b'/').map_or(0, |last| last + 1);
     let start = path[..end].iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1);
@@ -95,7 +95,7 @@ fn open_folder(start: impl AsFd, path: &[u8]) -> Result<OwnedFd, Errno> {
     rustix::fs::openat(start, path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
 }
 
-/// Returns the path of an open folder; nothing where it was removed.
+/// Returns the path of an open folder; `None` if it was removed.
 fn real_path(folder: impl AsFd) -> Option<OsString> {
     let link = format!("/proc/self/fd/{}", folder.as_fd().as_raw_fd());
     let path: CString = rustix::fs::readlinkat(CWD, link, Vec::new()).ok()?;

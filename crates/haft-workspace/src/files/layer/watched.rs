@@ -1,10 +1,10 @@
-//! A command on the real folders: what it changes is kept when it first touches it, and rewound into a layer afterwards.
+//! Prepares the real folders for a command, and rewinds its changes into a layer afterwards.
 //!
-//! When the command has ended, what it made of each path that it touched is moved into a layer, and what was there before
-//! is put back. From then on everything is as if the command had worked on that layer from the start: one mechanism reads,
-//! judges, commits or discards it, whatever collected the changes.
+//! When the command has ended, haft moves the new state of each touched path into a layer, and restores the old state.
+//! From then on everything is as if the command had worked on that layer from the start: one mechanism reads, judges,
+//! commits or discards the layer, whatever collected the changes.
 //!
-//! Marks beside the layer say how far this has come, so that the next process can finish it (`left_behind`).
+//! Marks beside the layer record the progress, so that the next process can finish the work (`left_behind`).
 //!
 //! Not here: keeping contents while the command runs (`haft-sandbox`).
 
@@ -35,22 +35,22 @@ use super::{LayeredGround, Layers, not_prepared, private_folder};
 use crate::state::journal::By;
 use crate::state::private;
 
-/// Most lost paths that are named.
+/// How many lost paths are named at most.
 const MOST_NAMED: usize = 5;
 
-/// The file that says whose command it is.
+/// The file that says which call the command belongs to.
 const ABOUT: &str = "about";
-/// The file beside a layer that says over which folder it lies.
+/// The file beside a layer that names the folder below the layer.
 const ROOT: &str = "root";
 
-/// How far rewinding has come. Each is a file that is made when it is done.
+/// The steps of rewinding. Each finished step is a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Done {
-    /// What the command made is in the layer.
+    /// The new state is in the layer.
     Captured,
-    /// What was there before is in its place again.
+    /// The old state is restored.
     Restored,
-    /// The layer may be in use.
+    /// A commit of the layer has begun.
     Committing,
 }
 
@@ -64,19 +64,19 @@ impl Done {
     }
 }
 
-/// How far a commit came.
+/// The progress of an interrupted commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Progress {
-    /// The layers are as they were.
+    /// The layers are unchanged.
     Nothing,
-    /// Files have left them, and are in the workspace, or the journal has taken that back.
+    /// Files have left the layers: they are in the workspace, or the journal has reverted that.
     Something,
 }
 
-/// Where what a command touches is kept, and the layers that it is rewound into.
+/// The folder for the contents that a command touches, and the layers for its changes.
 pub(super) struct Watched {
     folder: LayerFolder,
-    /// For each root: the layer, and the folder with what is kept.
+    /// For each root: the layer, and the folder with the kept contents.
     pairs: Vec<LayerPair>,
     state: WatchedState,
 }
@@ -85,14 +85,14 @@ pub(super) struct Watched {
 enum WatchedState {
     /// The command may have changed the real folders.
     Running,
-    /// The real folders are as before the command.
+    /// The real folders have their state from before the command.
     Rewound,
-    /// They could not be rewound; another process may try.
+    /// Rewinding failed; another process may try.
     Failed,
 }
 
 impl Layers {
-    /// Prepares the real folders. Where contents cannot be kept either, that is said.
+    /// Prepares the real folders. If haft cannot keep contents either, the result says so.
     pub(super) fn watched_or_open(
         self: &Arc<Self>,
         reason: &str,
@@ -107,7 +107,7 @@ impl Layers {
         self.open_ground(&why)
     }
 
-    /// Prepares the real folders, and places for what a command touches in them.
+    /// Prepares the real folders, and folders for the contents that a command touches in them.
     pub(super) fn watched_ground(self: &Arc<Self>, errand: Option<&Errand>) -> io::Result<LayeredGround> {
         private_folder(&self.watched)?;
         let folder = LayerFolder::make(&self.watched)?;
@@ -132,7 +132,7 @@ impl Layers {
 }
 
 impl LayeredGround {
-    /// Rewinds what the command changed into layers, and settles those.
+    /// Rewinds the changes of the command into layers, and settles those.
     pub(super) fn settle_watched(
         &mut self,
         (errand, receipts, stop): (Errand, Receipts, CancellationToken),
@@ -151,7 +151,7 @@ impl LayeredGround {
         Ok(settled)
     }
 
-    /// Rewinds what the command changed into layers, and makes this a ground with them.
+    /// Rewinds the changes of the command into layers, and makes this a ground with them.
     pub(super) fn rewind(&mut self) -> Result<Vec<Lost>, ToolError> {
         let Some(watched) = &mut self.watched else { return Ok(Vec::new()) };
         let folders: Vec<&OwnedFd> = self.roots.iter().map(|root| &root.folder).collect();
@@ -167,7 +167,7 @@ impl LayeredGround {
         Ok(lost)
     }
 
-    /// Notes that the layer is about to be used up. Without that note it would be read again after a kill.
+    /// Notes that a commit begins, which empties the layer. Without this note haft would read the rest after a kill.
     pub(super) fn note_commit(&self) {
         if let Some(watched) = &self.watched {
             let _ = watched.folder.put(Done::Committing.name(), watched.files_in_layers().to_string().as_bytes());
@@ -181,7 +181,7 @@ impl LayeredGround {
             .is_some_and(|watched| watched.pairs.iter().all(|pair| records_size(&pair.work) == Some(0)))
     }
 
-    /// Rewinds and discards what nobody settled; then nothing of it is left.
+    /// Rewinds and discards changes that were not settled, and removes the folder.
     pub(super) fn end_watching(&mut self) {
         let Some(mut watched) = self.watched.take() else { return };
         if watched.state == WatchedState::Running {
@@ -202,12 +202,12 @@ impl Watched {
         all
     }
 
-    /// Returns how many files and links lie in the layers.
+    /// Returns how many files and links are in the layers.
     fn files_in_layers(&self) -> usize {
         self.pairs.iter().map(|pair| count_files(&pair.upper).unwrap_or_default()).sum()
     }
 
-    /// Returns how far a commit came that was cut off; nothing where none was begun.
+    /// Returns the progress of an interrupted commit; `None` if no commit has begun.
     fn commit_progress(&self) -> Option<Progress> {
         let begun = self.folder.get(Done::Committing.name())?;
         let all: usize = String::from_utf8_lossy(&begun).parse().unwrap_or_default();
@@ -241,7 +241,7 @@ impl Watched {
     }
 }
 
-/// Reads what was recorded, when nobody records any more.
+/// Reads the records after the watcher has ended.
 fn read_records(images: &OwnedFd) -> io::Result<Vec<TouchRecord>> {
     let opened =
         rustix::fs::openat(images, RECORDS, OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty());
@@ -251,7 +251,7 @@ fn read_records(images: &OwnedFd) -> io::Result<Vec<TouchRecord>> {
         Err(rustix::io::Errno::NOENT) => return Ok(Vec::new()),
         Err(errno) => return Err(errno.into()),
     };
-    // Whoever watches the command holds a lock until all processes are gone, or killed.
+    // The watcher holds a lock until all processes of the command have ended, or until it is killed.
     while let Err(errno) = rustix::fs::flock(&file, FlockOperation::LockExclusive) {
         if errno != rustix::io::Errno::INTR {
             return Err(errno.into());
@@ -290,7 +290,7 @@ impl LayerFolder {
     }
 }
 
-/// Says what undo does not restore, in the result and in what the doors noted.
+/// Reports what undo does not restore, in the result and in the receipts.
 pub(super) fn tell_lost(lost: &[Lost], receipts: &Receipts, settled: &mut Settled) {
     let Some(reason) = lost_words(lost) else { return };
     let level = receipts.so_far().iter().rev().find_map(|receipt| match receipt {
@@ -301,7 +301,7 @@ pub(super) fn tell_lost(lost: &[Lost], receipts: &Receipts, settled: &mut Settle
     settled.notes.push(format!("undo does not restore everything: {reason}"));
 }
 
-/// Names what was lost, as the end of a sentence.
+/// Names the lost paths, as the end of a sentence.
 fn lost_words(lost: &[Lost]) -> Option<String> {
     let named: Vec<String> = lost
         .iter()

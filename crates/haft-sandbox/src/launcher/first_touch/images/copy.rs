@@ -6,12 +6,12 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, Mode, OFlags, Stat, Timespec, Timestamps, XattrFlags};
 use rustix::io::Errno;
 
-/// How much is read at once.
+/// How many bytes are read at a time.
 const PIECE: usize = 256 * 1024;
-/// Most bytes of the names of attributes, and of one of them.
+/// Most bytes of the names of all attributes, and of the value of one.
 const MOST_ATTRIBUTES: usize = 64 * 1024;
 
-/// Copies files, and remembers what the file system cannot do.
+/// Copies files, and remembers whether the file system can share contents.
 #[derive(Default)]
 pub(super) struct Copier {
     buffer: Vec<u8>,
@@ -36,7 +36,7 @@ impl Copier {
         copied
     }
 
-    /// Makes a copy of a kept second name, so that the file can be changed by its other names.
+    /// Replaces a kept second name with a copy, so that the file can change under its other names.
     pub(super) fn part(&mut self, images: BorrowedFd<'_>, name: &str, stat: &Stat) -> Result<(), Errno> {
         let apart = format!("{name}.new");
         self.copy((images, OsStr::new(name)), (images, &apart), stat)?;
@@ -73,12 +73,12 @@ impl Copier {
         Ok(())
     }
 
-    /// Shares the content, on file systems that can.
+    /// Shares the content (a reflink), on file systems that can.
     fn share(&mut self, source: &OwnedFd, copy: &OwnedFd) -> bool {
         if self.cannot_share {
             return false;
         }
-        // SAFETY: it takes two descriptors, as numbers.
+        // SAFETY: the call takes two descriptors, as numbers.
         #[allow(unsafe_code)]
         let answer = unsafe { libc::ioctl(copy.as_raw_fd(), libc::FICLONE, source.as_raw_fd()) };
         self.cannot_share = answer != 0;
@@ -86,7 +86,7 @@ impl Copier {
     }
 }
 
-/// Opens a file also where its mode does not let its owner read it.
+/// Opens a file, even if its mode does not let its owner read it.
 fn open_readable((folder, name): (BorrowedFd<'_>, &OsStr), stat: &Stat) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let open = || rustix::fs::openat(folder, name, flags, Mode::empty());

@@ -1,6 +1,6 @@
-//! Finishes what a process left behind that was killed while its command worked on the real folders, or after that.
+//! Finishes the work of a process that was killed while its command worked on the real folders, or after that.
 //!
-//! What the command had changed by then is a change set like any other: the log names it and undo restores the files.
+//! The changes until then become an ordinary change set: the log names it and undo restores the files.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,8 +18,8 @@ use crate::state::journal::{By, Intent, Mark};
 use crate::state::{WorkspaceState, private};
 
 impl Workspace {
-    /// Finishes what a haft left behind that was killed while its command worked on the real folders. Returns what there is
-    /// to say, a sentence each.
+    /// Finishes the work of a haft process that was killed while its command worked on the real folders. Returns the
+    /// reports for the user, one sentence each.
     pub fn finish_left_behind(&self, state: &WorkspaceState) -> Vec<String> {
         if state.watched().read_dir().is_ok_and(|mut entries| entries.next().is_none()) || !state.watched().exists() {
             return Vec::new();
@@ -33,7 +33,7 @@ impl Workspace {
 }
 
 impl Layers {
-    /// Finishes all of it; returns what there is to say, a sentence each.
+    /// Finishes the work of all killed processes; returns the reports, one sentence each.
     fn finish_left_behind(self: &Arc<Self>) -> Vec<String> {
         let entries = std::fs::read_dir(&self.watched).into_iter().flatten().flatten().map(|entry| entry.path());
         let mut locks: Vec<PathBuf> =
@@ -51,7 +51,7 @@ impl Layers {
         let command = errand.purpose.command.clone().unwrap_or_else(|| errand.tool.clone());
         let mut ground = match self.ground_over(folder) {
             Ok(ground) => ground,
-            // It was killed before the command was started.
+            // haft was killed before it started the command.
             Err(None) => return None,
             Err(Some(why)) => {
                 return Some(format!("haft was killed while \"{command}\" ran, and cannot finish it: {why}."));
@@ -85,16 +85,16 @@ impl Layers {
         Some(match (kept, receipts.change_set()) {
             (Ok(_), Some(set)) => {
                 format!(
-                    "{cut_off}. What it had changed is change set {}; \"haft undo {}\" restores the files.{lost}",
+                    "{cut_off}. Its changes until then are change set {}; \"haft undo {}\" restores the files.{lost}",
                     set.0, set.0
                 )
             }
-            (Ok(_), None) => format!("{cut_off}. It had changed nothing that is kept.{lost}"),
-            (Err(error), _) => format!("{cut_off}. What it had changed was discarded: {}{lost}", error.what),
+            (Ok(_), None) => format!("{cut_off}. It had changed nothing that haft keeps.{lost}"),
+            (Err(error), _) => format!("{cut_off}. haft discarded its changes: {}{lost}", error.what),
         })
     }
 
-    /// Says what came of a commit that was begun; nothing where it can be done anew.
+    /// Returns the outcome of a commit that had begun; `None` if haft can repeat the commit.
     fn outcome_of_commit(&self, ground: &LayeredGround, errand: &Errand) -> Option<String> {
         let progress = ground.watched.as_ref()?.commit_progress()?;
         match (self.committed_set(errand), progress) {
@@ -115,7 +115,7 @@ impl Layers {
         own.rfind(|intent| reading.outcome(intent) != Some(false)).map(|intent| intent.set)
     }
 
-    /// Makes a ground of a folder that was left behind; fails without a reason where nothing was begun.
+    /// Makes a ground of a folder that was left behind; fails without a reason if nothing had begun.
     fn ground_over(self: &Arc<Self>, folder: LayerFolder) -> Result<LayeredGround, Option<String>> {
         let said = |error: std::io::Error| Some(error.to_string());
         let mut ground = self.bare(None).map_err(said)?;
@@ -140,7 +140,7 @@ impl Layers {
     }
 }
 
-/// Says whose command it was.
+/// Returns which call the command belonged to.
 fn errand(folder: &LayerFolder) -> Errand {
     let by = folder.get(ABOUT).and_then(|about| serde_json::from_slice::<By>(&about).ok());
     let text = |field: fn(&By) -> &String| by.as_ref().map(field).cloned().unwrap_or_default();

@@ -1,6 +1,6 @@
-//! Moves files and folders between a workspace and what haft keeps of it.
+//! Moves files and folders between a workspace and the contents that haft keeps.
 //!
-//! A move is a rename, or a copy where the two lie on different file systems. Whatever has its new name is complete.
+//! A move is a rename, or a copy between different file systems. An entry that has its new name is complete.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -18,7 +18,7 @@ use super::super::copied_layer::{like, link};
 use super::super::folder::{open_anyway, remove_name};
 use super::super::read::{ALL_BITS, open_file};
 
-/// How a copy begins that is not complete.
+/// Prefix of the name of an unfinished copy.
 const UNFINISHED: &str = ".haft-unfinished-";
 
 /// A name in an open folder.
@@ -39,7 +39,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// Opens the folder that holds a path, also where folders on the way do not let their owner in.
+/// Opens the folder that holds a path, even if folders on the path do not let their owner in.
 pub(super) fn parent_of(root: &OwnedFd, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match open_beneath(root.as_fd(), parent, OFlags::DIRECTORY | flags) {
@@ -58,7 +58,7 @@ pub(super) fn open_folder(folder: &OwnedFd, name: &OsStr) -> Result<OwnedFd, Err
     open_anyway(folder.as_fd(), name.as_encoded_bytes())
 }
 
-/// Makes a folder like the one at the same path of another root, but for its mode, which it returns: that is set last.
+/// Makes a folder like the one at the same path of another root. Returns its mode, which the caller sets last.
 pub(super) fn make_folder(root: &OwnedFd, path: &Path, like_in: &OwnedFd) -> io::Result<u32> {
     let above = parent_of(like_in, path, OFlags::PATH)?;
     let Entry { folder, name } = Entry::new(root, path)?;
@@ -72,7 +72,7 @@ pub(super) fn make_folder(root: &OwnedFd, path: &Path, like_in: &OwnedFd) -> io:
     Ok(stat.st_mode & ALL_BITS)
 }
 
-/// Moves something, with everything in it. A file in its new place is replaced.
+/// Moves an entry, with everything in it. It replaces a file at the new place.
 pub(super) fn move_entry(from: Entry<'_>, to: Entry<'_>) -> io::Result<()> {
     let try_it = || rustix::fs::renameat(&from.folder, from.name, &to.folder, to.name);
     match try_it() {
@@ -126,8 +126,8 @@ pub(super) fn copy_file(from: Entry<'_>, to: Entry<'_>) -> io::Result<()> {
     copy_whole(&from, &to)
 }
 
-/// Copies something under another name first. A process that is killed meanwhile leaves that copy behind. The next process
-/// repeats the step, so the name depends on nothing but the place: it removes the copy and makes another.
+/// Copies an entry under another name first. A process that is killed meanwhile leaves that copy behind. The next
+/// process repeats the step: it removes the copy and makes another. So the name depends only on the place.
 fn copy_whole(from: &Entry<'_>, to: &Entry<'_>) -> io::Result<()> {
     let unfinished = format!("{UNFINISHED}{}", blake3::hash(to.bytes()).to_hex());
     match remove_name(to.folder.as_fd(), unfinished.as_bytes(), 0) {
@@ -179,7 +179,7 @@ pub(super) fn count_files(folder: &OwnedFd) -> Result<usize, Errno> {
     while let Some((name, kind)) = names.at(index) {
         index += 1;
         count += match kind {
-            // A folder that cannot be looked into counts as nothing, before and after.
+            // A folder that cannot be read counts as nothing, before and after.
             FileType::Directory => open_name(folder, name, OFlags::DIRECTORY | OFlags::RDONLY)
                 .and_then(|inner| count_files(&inner))
                 .unwrap_or_default(),
@@ -190,7 +190,7 @@ pub(super) fn count_files(folder: &OwnedFd) -> Result<usize, Errno> {
     Ok(count)
 }
 
-/// Gives a file the content that was kept of it, without making it another file.
+/// Restores the kept content of a file, without replacing the file.
 pub(super) fn put_content(from: Entry<'_>, to: Entry<'_>, mode: u32) -> io::Result<()> {
     let mut source = open_file(from.folder.as_fd(), from.bytes())?;
     let is_shut = stat_name(&to.folder, to.bytes())?.st_mode & 0o200 == 0;

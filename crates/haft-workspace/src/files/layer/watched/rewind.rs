@@ -1,7 +1,7 @@
-//! Rewinds what a command changed in a folder: what it made goes into a layer, what was there before comes back.
+//! Rewinds the changes of a command in a folder: moves the new state into a layer, and restores the old state.
 //!
-//! Two passes over the records, each of which may be cut off at any point and begun again. The first moves what the
-//! command made; what is in the layer already was moved. The second puts back; what is no longer kept was put back.
+//! There are two passes over the records. Each may be interrupted at any point and repeated. The first pass moves the
+//! new state, and skips entries that are in the layer. The second restores contents, and skips those no longer kept.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
@@ -23,20 +23,20 @@ pub(in crate::files::layer) struct Lost {
     pub(super) why: String,
 }
 
-/// The folder of a root, its layer, and what was kept, with the records.
+/// The folder of a root, its layer, and the kept contents, with the records.
 pub(super) struct Rewind<'a> {
     folder: &'a OwnedFd,
     upper: &'a OwnedFd,
     images: &'a OwnedFd,
-    /// What was at each path, outer paths first.
+    /// The old state of each path, outer paths first.
     before: BTreeMap<PathBuf, BeforeImage>,
     whole: HashSet<PathBuf>,
-    /// Folders of the layer, with the modes that they get in the end.
+    /// Folders of the layer, with the modes that they get at the end.
     made: RefCell<BTreeMap<PathBuf, u32>>,
 }
 
 impl<'a> Rewind<'a> {
-    /// Prepares it; returns what cannot be put back.
+    /// Prepares the rewind; also returns the paths that cannot be restored.
     pub(super) fn new(
         (folder, upper, images): (&'a OwnedFd, &'a OwnedFd, &'a OwnedFd),
         records: &[TouchRecord],
@@ -46,20 +46,20 @@ impl<'a> Rewind<'a> {
             if let BeforeImage::Lost(why) = image {
                 lost.push(Lost { path: path.clone(), why: why.clone() });
             }
-            // Nothing that leads elsewhere was recorded.
+            // A path that leads outside the root is not restored.
             if !path.components().all(|part| matches!(part, std::path::Component::Normal(_))) {
                 continue;
             }
             if *is_whole {
                 whole.insert(path.clone());
             }
-            // What was there first counts.
+            // The first record of a path counts.
             before.entry(path.clone()).or_insert_with(|| image.clone());
         }
         (Self { folder, upper, images, before, whole, made: RefCell::default() }, lost)
     }
 
-    /// Moves what the command made into the layer.
+    /// Moves the new state into the layer.
     pub(super) fn capture(&self) -> io::Result<()> {
         let mut inside_whole = Vec::new();
         for (path, before) in &self.before {
@@ -79,7 +79,7 @@ impl<'a> Rewind<'a> {
                 self.mark_removed(path).map_err(|error| at(path, error))?;
             }
         }
-        // Last, because a mode may let nobody work in a folder.
+        // Modes come last, because a mode may lock the owner out of a folder.
         for (path, mode) in self.made.borrow().iter().rev() {
             let Entry { folder, name } = Entry::new(self.upper, path)?;
             rustix::fs::chmodat(&folder, name, Mode::from_raw_mode(*mode), AtFlags::empty())?;
@@ -107,7 +107,7 @@ impl<'a> Rewind<'a> {
             return Ok(());
         }
         match before {
-            // Others have the same file by another name: it stays, with the content from before.
+            // The file has other names: it stays the same file, and gets its old content back.
             BeforeImage::File(file) if file.is_shared && file.inode == now.st_ino => {
                 copy_file(Entry::new(self.folder, path)?, Entry::new(self.upper, path)?)
             }
@@ -121,7 +121,7 @@ impl<'a> Rewind<'a> {
         Ok(())
     }
 
-    /// Says in the layer that a path is gone.
+    /// Marks a path as removed in the layer.
     fn mark_removed(&self, path: &Path) -> io::Result<()> {
         if stat_at(self.upper, path)?.is_some() || !self.has_holder(path)? {
             return Ok(());
@@ -133,7 +133,7 @@ impl<'a> Rewind<'a> {
         }
     }
 
-    /// Makes the folders of the layer that hold a path; returns whether they can: where one is gone, so is the path.
+    /// Makes the folders of the layer that hold a path; returns `false` if one of them, and so the path, is removed.
     fn has_holder(&self, path: &Path) -> io::Result<bool> {
         let above: Vec<&Path> = path.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty()).collect();
         for above in above.into_iter().rev() {
@@ -146,7 +146,7 @@ impl<'a> Rewind<'a> {
         Ok(true)
     }
 
-    /// Puts back what was there before.
+    /// Restores the old state.
     pub(super) fn restore(&self) -> io::Result<()> {
         let mut folders = Vec::new();
         for (path, before) in &self.before {
@@ -163,7 +163,7 @@ impl<'a> Rewind<'a> {
             };
             restored.map_err(|error| at(path, error))?;
         }
-        // Last, because a mode may let nobody work in a folder.
+        // Modes come last, because a mode may lock the owner out of a folder.
         for (path, mode) in folders.into_iter().rev() {
             let Some(stat) = stat_at(self.folder, path)? else { continue };
             if stat.st_mode & ALL_BITS != mode {
@@ -179,7 +179,7 @@ impl<'a> Rewind<'a> {
         match rustix::fs::mkdirat(&folder, name, Mode::RWXU) {
             Ok(()) => give(&folder, name, owner),
             Err(Errno::EXIST) => {
-                // What comes back into it needs a way in.
+                // Opening makes the folder accessible, so that its entries can be restored.
                 let opened = open_folder(&folder, name)?;
                 drop(opened);
             }
@@ -203,7 +203,7 @@ impl<'a> Rewind<'a> {
             return Ok(());
         }
         let image = match rustix::fs::statat(self.images, &*number, AtFlags::SYMLINK_NOFOLLOW) {
-            // It is in its place already.
+            // The file is already restored.
             Err(Errno::NOENT) => return Ok(()),
             image => image?,
         };
@@ -217,7 +217,7 @@ impl<'a> Rewind<'a> {
             give(self.images, &number, file.owner);
         }
         if image.st_nlink > 1 {
-            // The command moved the file, and it is in the layer: what happens to it there must not happen here.
+            // The command moved the file, so the layer has it too: a later change there must not change this one.
             copy_file(Entry { folder: self.images.try_clone()?, name: number.as_ref() }, to)?;
             rustix::fs::unlinkat(self.images, &*number, AtFlags::empty())?;
         } else {
@@ -230,19 +230,19 @@ impl<'a> Rewind<'a> {
     }
 }
 
-/// Whether a file is the very one that was kept, and nothing happened to it since.
+/// Returns whether a file is the same file that was kept, unchanged since.
 fn is_as_before(file: &FileImage, now: &Stat) -> bool {
     let changed = (now.st_ctime, i64::try_from(now.st_ctime_nsec).unwrap_or_default());
     file.inode == now.st_ino && file.changed == changed
 }
 
-/// Lets something belong to whom it belonged, where that may be given.
+/// Restores the owner of an entry, if the system permits it.
 fn give(folder: &OwnedFd, name: impl rustix::path::Arg, (uid, gid): (u32, u32)) {
     let (uid, gid) = (Uid::from_raw(uid), Gid::from_raw(gid));
     let _ = rustix::fs::chownat(folder, name, Some(uid), Some(gid), AtFlags::SYMLINK_NOFOLLOW);
 }
 
-/// Describes what is at a path; nothing where its folder is gone too.
+/// Returns the metadata of a path; `None` if the path or its folder does not exist.
 fn stat_at(root: &OwnedFd, path: &Path) -> io::Result<Option<Stat>> {
     let opened = match parent_of(root, path, OFlags::PATH) {
         Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(None),
