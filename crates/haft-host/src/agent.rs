@@ -231,6 +231,7 @@ pub struct AgentBuilder {
     model: Option<Model>,
     settings: Settings,
     instructions: Option<String>,
+    has_coding_prompt: bool,
     record: Option<Box<dyn Record>>,
 }
 
@@ -265,7 +266,7 @@ impl AgentBuilder {
         self
     }
 
-    /// Tells the model this first, and nothing of haft's own.
+    /// Tells the model this first, and nothing of haft's own. It takes the place of [`AgentBuilder::coding_prompt`].
     #[must_use]
     pub fn instructions(mut self, text: impl Into<String>) -> Self {
         self.instructions = Some(text.into());
@@ -275,7 +276,7 @@ impl AgentBuilder {
     /// Begins with haft's coding prompt, which names the workspace.
     #[must_use]
     pub fn coding_prompt(mut self) -> Self {
-        self.instructions = None;
+        self.has_coding_prompt = true;
         self.settings.instructions.base = BasePrompt::Coding;
         self
     }
@@ -312,11 +313,16 @@ impl AgentBuilder {
     ///
     /// # Errors
     ///
-    /// Fails when no model was given, the workspace cannot be opened, or there is an opened toolbox and tools that are not
-    /// in it.
+    /// Fails when no model was given, the workspace cannot be opened, there are instructions beside the coding prompt, or
+    /// there is an opened toolbox and tools that are not in it.
     pub fn build(self) -> Result<Agent, OpenError> {
-        let Self { toolbox, is_configured, opened, model, mut settings, instructions, record } = self;
+        let Self { toolbox, is_configured, opened, model, mut settings, instructions, has_coding_prompt, record } =
+            self;
         let model = model.ok_or_else(|| anyhow::anyhow!("an agent needs a model: Agent::builder().model(…)"))?;
+        if has_coding_prompt && instructions.is_some() {
+            let why = "an agent has instructions(…) or coding_prompt(), not both; remove one of them";
+            return Err(anyhow::anyhow!(why).into());
+        }
         let toolbox = match opened {
             Some(opened) => {
                 check_is_alone(&toolbox, is_configured)?;

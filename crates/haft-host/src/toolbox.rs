@@ -5,6 +5,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use haft_config::environment::current_folder;
 use haft_config::profile::Profile;
 use haft_contract::BoxFuture;
 use haft_contract::call::{RawArguments, ToolCall};
@@ -248,7 +249,10 @@ impl ToolboxBuilder {
     /// Keeps journal, spills and sessions below this folder instead of the user's state folder.
     #[must_use]
     pub fn state_folder(mut self, folder: impl Into<PathBuf>) -> Self {
-        self.options.state_folder = Some(folder.into());
+        let folder: PathBuf = folder.into();
+        // Commands see the folder from elsewhere, where a relative path would lead nowhere.
+        let here = current_folder().unwrap_or_default();
+        self.options.state_folder = Some(here.join(folder));
         self
     }
 
@@ -304,5 +308,16 @@ impl<F: Fn(&ApprovalRequest) -> Verdict + Send + Sync> Approver for AnsweredBy<F
     fn ask<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Verdict> {
         let verdict = (self.0)(request);
         Box::pin(async { verdict })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_relative_state_folder_counts_from_the_current_folder() {
+        let toolbox = ToolboxBuilder::default().state_folder("state");
+        assert!(toolbox.options.state_folder.is_some_and(|folder| folder.is_absolute() && folder.ends_with("state")));
     }
 }

@@ -170,3 +170,14 @@ async fn a_cancelled_run_is_stopped_and_the_conversation_goes_on() {
 fn undo_without_a_change_set_says_that_nothing_is_left() {
     assert!(matches!(Place::new().toolbox().undo(), Err(HistoryError::NothingLeft)));
 }
+
+#[test]
+fn instructions_beside_the_coding_prompt_are_an_error_in_either_order() {
+    let place = Place::new();
+    let first = place.agent(MockModel::new()).instructions("Be brief.").coding_prompt().build();
+    let last = place.agent(MockModel::new()).coding_prompt().instructions("Be brief.").build();
+    for built in [first, last] {
+        let words = built.err().expect("only one can come first").to_string();
+        assert_eq!(words, "an agent has instructions(…) or coding_prompt(), not both; remove one of them");
+    }
+}
