@@ -44,7 +44,7 @@ pub struct Args {
     action: Option<Action>,
     /// Name or number.
     job: Option<String>,
-    /// Text or regular expression to wait for.
+    /// Text or regex.
     line: Option<String>,
     /// To wait for.
     #[schemars(range(min = 1))]

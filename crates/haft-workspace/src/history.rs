@@ -7,6 +7,7 @@
 //! Not here: making changes (`files`), keeping what they replaced (`state::journal`).
 
 mod contents;
+mod deed_notes;
 pub(crate) mod earlier_secrets;
 mod error;
 pub(crate) mod git;
@@ -40,6 +41,7 @@ use crate::files::shut::Shut;
 use crate::files::transaction::{self, Deed, Done, Job, NotDone};
 use crate::state::journal::{By, How, Journal, PathText, Reading, TakesBack};
 use contents::Contents;
+use deed_notes::notes_of_deeds;
 use sets::{LaterChanges, Sets};
 use take_back::Plan;
 use unjudged::{Unjudged, is_there};
@@ -55,8 +57,6 @@ pub struct History {
 
 /// How many change sets are read for an undo at first, and then: most undo something recent.
 const FEW: [usize; 2] = [16, 256];
-/// Most notes about single paths of one undo.
-const MOST_DEED_NOTES: usize = 10;
 /// In milliseconds.
 const A_MINUTE: u64 = 60 * 1_000;
 
@@ -442,18 +442,11 @@ impl History {
         let protected_now = unjudged::notes_about_protected(&self.root, &plan.deeds);
         let done = self.perform(&later, takes_back, (&plan.deeds, request))?;
         let files = plan.files.into_iter().map(|(path, became)| (path.display().to_string(), became)).collect();
-        let of_deeds = plan.deeds.iter().zip(done.iter().flat_map(|done| &done.notes));
-        let of_deeds: Vec<String> = of_deeds
-            .flat_map(|(deed, notes)| notes.iter().map(move |note| format!("{}: {note}", deed.place.display())))
-            .collect();
         let mut notes = plan.notes;
         if request.judged == Judged::Nothing && how == How::Undo {
             notes.extend(protected_now);
         }
-        let more = of_deeds.len().saturating_sub(MOST_DEED_NOTES);
-        notes.extend(of_deeds.into_iter().take(MOST_DEED_NOTES));
-        notes.extend((more > 0).then(|| format!("{more} more notes of this kind are not shown.")));
-        notes.extend(done.as_ref().and_then(Done::loss));
+        notes.extend(done.iter().flat_map(|done| notes_of_deeds(&plan.deeds, done)));
         let (number, sets) = (done.map(|done| done.set), numbers.to_vec());
         Ok(TakenBack { number, sets, redoes, stay_changed, files, notes })
     }

@@ -138,8 +138,8 @@ async fn what_is_no_host_of_the_world_is_refused_with_its_reason() {
         ("denied.test:443", "A rule denies this host."),
         ("127.0.0.1:443", "this address is not granted"),
         ("[::ffff:127.0.0.1]:443", "this address is not granted"),
-        ("localhost:443", "not to servers of this one"),
-        ("x.localhost:443", "not to servers of this one"),
+        ("localhost:443", "does not reach servers on this machine"),
+        ("x.localhost:443", "does not reach servers on this machine"),
         ("2130706433:443", "This is not a valid host name."),
         ("a..b:443", "This is not a valid host name."),
     ] {
