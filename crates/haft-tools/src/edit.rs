@@ -18,6 +18,7 @@ mod line_ends;
 mod miss;
 mod nearest;
 mod rungs;
+mod shared_lines;
 mod shown;
 mod whole_lines;
 
@@ -135,11 +136,13 @@ pub fn fit(text: &str, edits: &[Edit<'_>], path: &str) -> Result<Fitted, Miss> {
         places.extend(located.places.into_iter().map(|place| (place, index)));
     }
     places.sort_by_key(|(place, _)| (place.range.start, place.range.end));
-    if let Some([first, second]) = places.array_windows().find(|[(a, _), (b, _)]| a.range.end > b.range.start) {
+    let overlap = places.array_windows().find(|[(a, _), (b, _)]| a.range.end > b.range.start);
+    let apart = overlap.and_then(|_| shared_lines::without_shared_lines(even.as_str(), edits, (&places, &rungs)));
+    if let (Some([first, second]), None) = (overlap, &apart) {
         let asked = miss::Asked { edits, index: first.1.max(second.1), path };
         return Err(asked.overlap(&even, [&first.0.range, &second.0.range], first.1.min(second.1)));
     }
-    let replacements = replacements(&even, text, edits, places);
+    let replacements = replacements(&even, text, edits, apart.unwrap_or(places));
     let fitted = Fitted { replacements, rungs };
     if fitted.changes_nothing(text) { Err(miss::no_change(path)) } else { Ok(fitted) }
 }

@@ -106,6 +106,27 @@ fn edits_that_share_text_overlap() {
 }
 
 #[test]
+fn edits_that_share_only_lines_which_stay_are_all_made_in_any_order() {
+    let text = "use a;\nuse b;\n\nfn f() {\n    one();\n}\nend\n";
+    let first = edit("use a;\nuse b;\n\nfn f() {\n", "use a;\nuse b;\nuse c;\n\nfn f() {\n", Count::Unique);
+    let second = edit("\nfn f() {\n    one();\n}\n", "\nfn f() {\n    two();\n}\n", Count::Unique);
+    let after = "use a;\nuse b;\nuse c;\n\nfn f() {\n    two();\n}\nend\n";
+    check_all(text, &[first, second], Ok(after));
+    check_all(text, &[second, first], Ok(after));
+    let (text, after) = (text.replace('\n', "\r\n"), after.replace('\n', "\r\n"));
+    check_all(&text, &[first, second], Ok(&after));
+
+    // Changed lines that touch have an order, and part of a line is not cut.
+    let text = "a\nb\nc\n";
+    let above = edit("a\nb\n", "a\nB\n", Count::Unique);
+    for other in [edit("b\nc\n", "b\nC\n", Count::Unique), edit("b\nc\n", "b\nx\nc\n", Count::Unique)] {
+        check_all(text, &[above, other], Err(ErrorKind::Overlap));
+    }
+    let within = [edit("p q", "p Q", Count::Unique), edit("o p", "O p", Count::Unique)];
+    check_all("o p q\n", &within, Err(ErrorKind::Overlap));
+}
+
+#[test]
 fn the_same_edit_twice_is_one() {
     let same = [edit("p", "1", Count::Unique), edit("q", "p", Count::Unique), edit("p", "1", Count::Unique)];
     check_all("pqr\n", &same, Ok("1pr\n"));

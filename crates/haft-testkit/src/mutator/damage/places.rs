@@ -83,7 +83,8 @@ pub fn multi(dice: &mut Dice, file: &SourceFile, first: Block) -> Option<Case> {
     let mut order: Vec<&Block> = blocks.iter().collect();
     order.sort_by_key(|block| block.range.start);
     if order.windows(2).any(|pair| share_lines(&pair[0].range, &pair[1].range)) {
-        return Some(case(Class::Multi, &blocks[0], edits, Truth::Refused));
+        let truth = apart(&order).map_or(Truth::Refused, |lines| Truth::RefusedOr(sent(&lines, Tail::Closed)));
+        return Some(case(Class::Multi, &blocks[0], edits, truth));
     }
     let mut lines = blocks[0].lines.clone();
     for block in order.iter().rev() {
@@ -97,6 +98,28 @@ pub fn multi(dice: &mut Dice, file: &SourceFile, first: Block) -> Option<Case> {
         return Some(case(Class::Multi, &blocks[0], edits, Truth::Refused));
     }
     Some(case(Class::Multi, &blocks[0], edits, Truth::Becomes(sent(&lines, Tail::Closed))))
+}
+
+/// Returns the file after edits that quote the same lines; nothing where the lines that they change are not apart.
+fn apart(blocks: &[&Block]) -> Option<Vec<String>> {
+    let mut changes: Vec<(Range<usize>, &[String])> = Vec::new();
+    for block in blocks {
+        let (old, new) = (block.old(), &block.new[..]);
+        let first = old.iter().zip(new).take_while(|(old, new)| old == new).count();
+        let rest = (old.len() - first).min(new.len() - first);
+        let last = old.iter().rev().zip(new.iter().rev()).take(rest).take_while(|(old, new)| old == new).count();
+        let range = block.range.start + first..block.range.end - last;
+        changes.push((range, &new[first..new.len() - last]));
+    }
+    changes.sort_by_key(|(range, _)| (range.start, range.end));
+    if changes.windows(2).any(|pair| pair[0].0.end >= pair[1].0.start) {
+        return None;
+    }
+    let mut lines = blocks[0].lines.clone();
+    for (range, new) in changes.into_iter().rev() {
+        lines.splice(range, new.iter().cloned());
+    }
+    Some(lines)
 }
 
 fn share_lines(first: &Range<usize>, second: &Range<usize>) -> bool {
