@@ -1,4 +1,4 @@
-//! Tells the command which commit it was built from: `haft --version` shows it.
+//! Tells the command which commit it was built from: `haft --version` shows it. And fixes where the program lies.
 //!
 //! In a checkout git says so; in a package cargo has written it into `.cargo_vcs_info.json`. Where neither is there, the
 //! version stands alone.
@@ -18,6 +18,18 @@ fn main() {
         None => version.to_owned(),
     };
     println!("cargo::rustc-env=HAFT_VERSION={shown}");
+    fix_address();
+}
+
+/// Links the program for a fixed address where that is possible (decision 0034).
+///
+/// At an address that is drawn at each start, some fifty thousand pointers in the tables of the program have to be changed
+/// before its first line runs, and again in the launcher.
+fn fix_address() {
+    let variable = |name: &str| std::env::var(name).unwrap_or_default();
+    if variable("CARGO_CFG_TARGET_OS") == "linux" && variable("CARGO_CFG_TARGET_ENV") == "gnu" {
+        println!("cargo::rustc-link-arg-bins=-no-pie");
+    }
 }
 
 /// Returns commit and date of the checkout, where this is one of haft's own.

@@ -348,4 +348,37 @@ class CopilotPatches(Copilot):
     edit = Codex.edit
 
 
+class Opencode(Agent):
+    """opencode, which asks haft by a plugin; only `undo` runs it."""
+
+    name = "opencode"
+    program = "opencode"
+    modes = {"run": []}
+
+    def environment(self, scene, port):
+        return {"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1"}
+
+    def setup(self, scene, port, with_server):
+        provider = {"options": {"baseURL": f"http://127.0.0.1:{port}/v1", "apiKey": "scripted"}}
+        model = "anthropic/claude-sonnet-4-5"
+        settings = {"provider": {"anthropic": provider}, "model": model, "small_model": model}
+        settings |= {"autoupdate": False, "share": "disabled"}
+        scene.home_file(".config/opencode/opencode.json", json.dumps(settings))
+
+    def words(self, mode):
+        return [self.program, "run", PROMPT]
+
+    def reads(self, path):
+        return [Call("read", {"filePath": path})]
+
+    def write(self, path, text):
+        return Call("write", {"filePath": path, "content": text})
+
+    def edit(self, path, old, new):
+        return Call("edit", {"filePath": path, "oldString": old, "newString": new})
+
+    def shell(self, command):
+        return Call("bash", {"command": command, "description": "Runs a command"})
+
+
 AGENTS = [Claude(), Codex(), CodexInCode(), Gemini(), Copilot(), CopilotPatches()]

@@ -86,7 +86,8 @@ class Scene:
         """The patterns of tool names that ask haft, and haft's words on what does not."""
         words = [str(self.haft), "guard", "--print-config", agent]
         printed = subprocess.run(words, env=self.environment, capture_output=True, text=True, timeout=60)
-        groups = [group for groups in json.loads(printed.stdout)["hooks"].values() for group in groups]
+        hooks = json.loads(printed.stdout)["hooks"].items()
+        groups = [group for name, groups in hooks for group in groups if name.lower().startswith(("pre", "before"))]
         return [group.get("matcher", ".*") for group in groups], printed.stderr.partition("Not covered:")[2]
 
     def version(self, program):

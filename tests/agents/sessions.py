@@ -28,6 +28,8 @@ PLANTED = {"{}": '{"env": {"PLANTED": "1"}}'}
 ORDINARY = "ordinary.txt"
 # A command removes it: haft asks, and whatever the agent makes of that, it must not wait for ever.
 ASKED_ABOUT = "removed.txt"
+# A command writes it that would write in .git/hooks if the agent's shell had stayed there; haft exec would refuse that.
+STRAY = "pre-commit"
 CONTENT = "words of the file"
 ALLOW_ORDINARY = f"""[[rule]]
 name = "the ordinary file"
@@ -104,8 +106,9 @@ class Suite:
         if unexplained:
             calls = ", ".join(f"{attempt.call.tool} {attempt.path}" for attempt in unexplained)
             raise Failure(f"no reason of haft reached the model for {calls}")
-        if changed - {ORDINARY, ASKED_ABOUT}:
-            raise Failure(f"more was written: {', '.join(sorted(changed - {ORDINARY, ASKED_ABOUT}))}")
+        more = changed - {ORDINARY, ASKED_ABOUT, STRAY}
+        if more:
+            raise Failure(f"more was written: {', '.join(sorted(more))}")
         if ORDINARY not in changed and mode not in agent.writes_nothing:
             raise Failure(f"the ordinary write was not done: {model.results[:1]}")
         self.check_coverage(agent, model, scene)

@@ -51,7 +51,7 @@ fn take_turns(haft: &Path, rg: &Path, home: &Path) -> Result<[Contender; 5], Str
     let best = Ended { took: Duration::MAX, peak_bytes: 0 };
     let mut contenders = [
         Contender { name: "rg --version", limit: None, best },
-        Contender { name: "haft --version", limit: Some(2.0), best },
+        Contender { name: "haft --version", limit: Some(1.15), best },
         Contender { name: "haft tools --json", limit: Some(4.0), best },
         Contender { name: "haft rules explain ls", limit: Some(3.0), best },
         Contender { name: GUARD, limit: Some(3.0), best },

@@ -17,6 +17,7 @@ use crate::gauge::Gauge;
 use crate::guard::Guard;
 use crate::history::{self, Mended, Past};
 use crate::images;
+use crate::inbox::{Inbox, NoInbox};
 use crate::offered::OfferedTools;
 use crate::outcome::{Ended, Outcome};
 use crate::output::{Misfit, Output};
@@ -45,6 +46,7 @@ pub struct Agent<'a> {
     pub(crate) model: &'a dyn LanguageModel,
     pub(crate) record: &'a dyn Record,
     overseer: &'a dyn Overseer,
+    inbox: &'a dyn Inbox,
     pub(crate) settings: Settings,
     /// The settings' instructions as one text.
     pub(crate) instructions: String,
@@ -98,6 +100,7 @@ impl<'a> Agent<'a> {
             model,
             record,
             overseer: &Nobody,
+            inbox: &NoInbox,
             settings: Settings::default(),
             instructions: String::new(),
             messages: Vec::new(),
@@ -125,6 +128,12 @@ impl<'a> Agent<'a> {
     /// Asks them what shall happen when the model gets nowhere; without anybody the run ends.
     pub fn watched_by(mut self, overseer: &'a dyn Overseer) -> Self {
         self.overseer = overseer;
+        self
+    }
+
+    /// Gives the model messages from here after its calls, while it works.
+    pub fn steered_by(mut self, inbox: &'a dyn Inbox) -> Self {
+        self.inbox = inbox;
         self
     }
 
@@ -182,7 +191,21 @@ impl<'a> Agent<'a> {
             if let Some(circle) = self.guard.take_circle() {
                 self.get_out_of(circle, run.stop).await?;
             }
+            if reply.calls().next().is_some() {
+                self.take_messages(run)?;
+            }
         }
+    }
+
+    /// Gives the model what was said to it meanwhile.
+    fn take_messages(&mut self, run: &Run<'_>) -> Result<(), Ended> {
+        while let Some(text) = self.inbox.take() {
+            (run.told)(Told::Steered(&text));
+            self.keep(Message::User { text })?;
+            // Whoever speaks to it may have changed anything.
+            self.guard = Guard::default();
+        }
+        Ok(())
     }
 
     /// Asks what shall happen with a model that goes in circles.

@@ -64,7 +64,8 @@ impl Agent<'_> {
             Piece::Thinking(text) => (run.told)(Told::Thinking(text)),
             Piece::CallBegins(_, name) => (run.told)(Told::Writing(name)),
             Piece::Again(after, why) => (run.told)(Told::Again(after, why)),
-            Piece::Arguments(..) | Piece::Usage(_) => {}
+            Piece::Arguments(_, text) => (run.told)(Told::Arguments(text.len())),
+            Piece::Usage(_) => {}
         };
         let too_late = async {
             run.stop.cancelled().await;

@@ -16,6 +16,7 @@ mod gauge;
 mod guard;
 pub mod history;
 mod images;
+pub mod inbox;
 pub mod instructions;
 pub mod mock;
 mod offered;

@@ -21,6 +21,8 @@ pub enum Told<'a> {
     Thinking(&'a str),
     /// The model begins to write a call of this tool; its arguments still come.
     Writing(&'a str),
+    /// More of the arguments of that call, in bytes.
+    Arguments(usize),
     /// The provider is asked again after this time, for this reason.
     Again(Duration, &'a str),
     /// A reply is whole.
@@ -32,6 +34,8 @@ pub enum Told<'a> {
         /// What all of them have cost since the prompt.
         total: Usage,
     },
+    /// The model is given a message that came while it worked.
+    Steered(&'a str),
     /// A call is about to run.
     CallBegan {
         /// The call.

@@ -22,6 +22,8 @@ mod room;
 mod seen;
 #[path = "agent/silences.rs"]
 mod silences;
+#[path = "agent/steering.rs"]
+mod steering;
 #[path = "agent/stops.rs"]
 mod stops;
 #[path = "agent/valid.rs"]

@@ -5,7 +5,6 @@
 mod ending;
 pub(crate) mod flags;
 pub(crate) mod output;
-mod shown;
 mod teller;
 mod waiting;
 pub(crate) mod work;

@@ -8,12 +8,14 @@ use clap::{Args, Parser, Subcommand};
 use haft_config::profile::Profile;
 use haft_contract::error::AdvanceYes;
 use haft_contract::schema_rules::is_safe_name;
+use haft_host::change_log::moment;
 use haft_host::options::Options;
 use haft_model::lower::Provider;
 use haft_policy::policy::Mode;
 use haft_runtime::session::Keeping;
 
 use crate::agent::flags::ModelFlags;
+use crate::commands::blame::BlameArguments;
 use crate::commands::exec::Exec;
 use crate::commands::exec::hold::Hold;
 use crate::commands::gc::Gc;
@@ -27,6 +29,7 @@ use crate::commands::resume::Resume;
 use crate::commands::rules::RulesArguments;
 use crate::commands::run::Run;
 use crate::commands::sessions::Sessions;
+use crate::commands::setup::Setup;
 use crate::notices::Stderr;
 
 /// The handle between a model and its tools: checks every call, runs commands in a sandbox, and records changes so that
@@ -39,8 +42,29 @@ use crate::notices::Stderr;
 pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) common: Common,
+    #[command(flatten)]
+    pub(crate) terminal: TerminalFlags,
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
+}
+
+/// What the interactive terminal understands.
+#[derive(Args, Clone, Default)]
+#[command(next_help_heading = "Without a command")]
+pub(crate) struct TerminalFlags {
+    /// Continue the conversation that was used last in this workspace
+    #[arg(long = "continue")]
+    pub(crate) continues: bool,
+    #[command(flatten)]
+    pub(crate) model: ModelFlags,
+}
+
+impl TerminalFlags {
+    /// Returns whether any of them was given.
+    pub(crate) fn is_given(&self) -> bool {
+        let ModelFlags { model, wire, base_url } = &self.model;
+        self.continues || model.is_some() || wire.is_some() || base_url.is_some()
+    }
 }
 
 /// What every command understands.
@@ -106,6 +130,8 @@ pub(crate) enum Command {
     Rules(RulesArguments),
     /// Show which hosts commands may reach; allow, deny and learn hosts
     Network(NetworkArguments),
+    /// Set another agent up to ask haft, with sandbox and undo
+    Setup(Setup),
     /// Judge one call of another agent, as a hook of that agent
     Guard(Guard),
     /// Trust a project's haft files: settings, rules, tools and prompts
@@ -116,6 +142,8 @@ pub(crate) enum Command {
     Log(Log),
     /// Show what one change set changed
     Diff(Diff),
+    /// Show which change set, agent and call wrote each line of a file
+    Blame(BlameArguments),
     /// Undo a change set
     Undo(Undo),
     /// Revert the last undo
@@ -169,10 +197,27 @@ pub(crate) struct Tools {
 }
 
 #[derive(Args)]
+#[command(after_help = "Examples:
+  haft log --agent claude --since 2h
+  haft log --file src --grep 'cargo fmt'
+
+A change set is listed if it fits all of --agent, --since, --file and --grep.")]
 pub(crate) struct Log {
     /// List at most N change sets
     #[arg(short = 'n', long = "most", value_name = "N", default_value_t = 20)]
     pub(crate) most: usize,
+    /// List only change sets of NAME: person, script, a model, or an agent; a part of the name is enough
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
+    /// List only change sets since WHEN: 90m, 2h, 3d or 1w ago, or a date in UTC (2026-11-18, 2026-11-18T14:30)
+    #[arg(long, value_name = "WHEN", value_parser = moment)]
+    pub(crate) since: Option<u64>,
+    /// List only change sets that changed this file, or something in this folder
+    #[arg(long, value_name = "PATH")]
+    pub(crate) file: Option<PathBuf>,
+    /// List only change sets with WORD in the command, the description, the tool or the name of a file, in any case
+    #[arg(long, value_name = "WORD")]
+    pub(crate) grep: Option<String>,
 }
 
 #[derive(Args)]
@@ -202,9 +247,11 @@ pub(crate) struct Undo {
     /// Undo only the changes to this file, or in this folder
     #[arg(long, value_name = "PATH")]
     pub(crate) file: Option<PathBuf>,
-    /// Undo only this hunk of a file, as numbered by "haft diff N" (src/a.rs:2); repeatable
-    #[arg(long = "hunk", value_name = "FILE:K", value_parser = hunk, conflicts_with_all = ["file", "turn", "session", "beside"])]
-    pub(crate) hunks: Vec<(PathBuf, usize)>,
+    /// Undo only this hunk of a file, as numbered by "haft diff N" (src/a.rs:2); repeatable; without FILE:K, haft shows the
+    /// hunks one by one at the terminal and asks about each
+    #[arg(long = "hunk", value_name = "FILE:K", num_args = 0..=1, default_missing_value = "", value_parser = hunk)]
+    #[arg(conflicts_with_all = ["file", "turn", "session", "beside"])]
+    pub(crate) hunks: Vec<Hunk>,
     /// Restore earlier versions beside the current files, as NAME.before-N
     #[arg(long)]
     pub(crate) beside: bool,
@@ -295,11 +342,23 @@ pub(crate) fn blank_after_yes(words: &[OsString]) -> Option<&'static str> {
     is_meant.then_some("\"--yes all\" has a blank; write --yes=all for yes to every ordinary question")
 }
 
+/// Which hunk is meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Hunk {
+    /// The person chooses.
+    Asked,
+    /// The one of this number in this file.
+    Named(PathBuf, usize),
+}
+
 /// Takes the name of a file and the number of a hunk.
-fn hunk(text: &str) -> Result<(PathBuf, usize), String> {
+fn hunk(text: &str) -> Result<Hunk, String> {
+    if text.is_empty() {
+        return Ok(Hunk::Asked);
+    }
     let found = text.rsplit_once(':').and_then(|(file, number)| Some((file, number.parse::<usize>().ok()?)));
     match found {
-        Some((file, number @ 1..)) if !file.is_empty() => Ok((file.into(), number)),
+        Some((file, number @ 1..)) if !file.is_empty() => Ok(Hunk::Named(file.into(), number)),
         _ => {
             Err("write the file, a colon and the number of the hunk, as \"haft diff\" shows it: src/a.rs:2".to_owned())
         }

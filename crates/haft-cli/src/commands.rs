@@ -1,5 +1,6 @@
 //! The subcommands, one file each.
 
+pub(crate) mod blame;
 pub(crate) mod call;
 pub(crate) mod call_lines;
 pub(crate) mod check;
@@ -20,6 +21,7 @@ pub(crate) mod resume;
 pub(crate) mod rules;
 pub(crate) mod run;
 pub(crate) mod sessions;
+pub(crate) mod setup;
 pub(crate) mod tools;
 pub(crate) mod tour;
 pub(crate) mod trust;

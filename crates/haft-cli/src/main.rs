@@ -14,7 +14,7 @@ mod prompt;
 mod replay;
 mod screen;
 mod shown_diff;
-mod wrapped;
+mod terminal;
 
 use std::process::ExitCode;
 
@@ -44,10 +44,31 @@ fn main() -> ExitCode {
         }
         Err(told) => told.exit(),
     };
-    let outcome = match arguments.command {
-        None => commands::welcome::run(&arguments.common),
+    if arguments.command.is_some() && arguments.terminal.is_given() {
+        screen::talk(
+            "error: write --model, --wire and --base-url behind the command; --continue works without a command",
+        );
+        return Exit::Usage.into();
+    }
+    if let Some(Command::Exec(ref exec)) = arguments.command {
+        return commands::exec::run(&arguments.common, exec);
+    }
+    match run(&arguments) {
+        Ok(exit) => exit.into(),
+        // Whoever read our output has gone; there is nobody to tell.
+        Err(error) if is_broken_pipe(&error) => Exit::Ok.into(),
+        Err(error) => {
+            screen::talk(&format!("haft: {error:#}"));
+            if is_of_the_system(&error) { Exit::Failed.into() } else { Exit::Usage.into() }
+        }
+    }
+}
+
+/// Runs a subcommand.
+fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    match arguments.command {
+        None => terminal::run(&arguments.common, &arguments.terminal),
         Some(Command::Call(ref call)) => commands::call::run(&arguments.common, call),
-        Some(Command::Exec(ref exec)) => return commands::exec::run(&arguments.common, exec),
         Some(Command::Hold(ref hold)) => commands::exec::hold::run(&arguments.common, hold),
         Some(Command::Tools(ref tools)) => commands::tools::run(&arguments.common, tools),
         Some(Command::Check(ref check)) => commands::check::run(&arguments.common, check),
@@ -55,10 +76,12 @@ fn main() -> ExitCode {
         Some(Command::Mcp(ref mcp)) => commands::mcp::run(&arguments.common, mcp),
         Some(Command::Rules(ref rules)) => commands::rules::run(&arguments.common, rules),
         Some(Command::Network(ref network)) => commands::network::run(&arguments.common, network),
+        Some(Command::Setup(ref setup)) => commands::setup::run(&arguments.common, setup),
         Some(Command::Guard(ref guard)) => commands::guard::run(&arguments.common, guard),
         Some(Command::Trust(ref trust)) => commands::trust::run(&arguments.common, trust),
         Some(Command::Doctor(ref doctor)) => commands::doctor::run(&arguments.common, doctor),
         Some(Command::Log(ref log)) => commands::log::run(&arguments.common, log),
+        Some(Command::Blame(ref blame)) => commands::blame::run(&arguments.common, blame),
         Some(Command::Diff(ref diff)) => commands::diff::run(&arguments.common, diff),
         Some(Command::Undo(ref undo)) => commands::undo::run(&arguments.common, undo),
         Some(Command::Redo) => commands::undo::run_redo(&arguments.common),
@@ -71,15 +94,7 @@ fn main() -> ExitCode {
         Some(Command::Models(ref flags)) => commands::models::run(&arguments.common, flags),
         Some(Command::Tour) => commands::tour::run(&arguments.common),
         Some(Command::Completions { shell }) => commands::completions::run(shell),
-    };
-    match outcome {
-        Ok(exit) => exit.into(),
-        // Whoever read our output has gone; there is nobody to tell.
-        Err(error) if is_broken_pipe(&error) => Exit::Ok.into(),
-        Err(error) => {
-            screen::talk(&format!("haft: {error:#}"));
-            if is_of_the_system(&error) { Exit::Failed.into() } else { Exit::Usage.into() }
-        }
+        Some(Command::Exec(_)) => anyhow::bail!("this command needs streams of its own"),
     }
 }
 

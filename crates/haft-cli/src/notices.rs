@@ -7,7 +7,7 @@ use haft_host::project_files::MEANING;
 
 use crate::prompt::{forget_what_was_typed, somebody_is_there, typed_line};
 use crate::screen::{self, Part, safe};
-use crate::wrapped::wrapped;
+use haft_host::wrapped::wrapped;
 
 /// Shows remarks on stderr.
 pub(crate) struct Stderr;

@@ -8,7 +8,7 @@ mod from_afar;
 mod marked;
 mod question;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::io::{self, BufRead, IsTerminal, Write};
 
@@ -24,10 +24,11 @@ pub(crate) use circle::overseer;
 pub(crate) use from_afar::{AskedFromAfar, Offers};
 use marked::Marks;
 use question::Paper;
+pub(crate) use question::{question_body, scope_words};
 
 /// Returns whether somebody can be asked: both what we write and what we read is a terminal.
 pub(crate) fn somebody_is_there() -> bool {
-    io::stdin().is_terminal() && io::stderr().is_terminal()
+    crate::screen::captured_columns().is_none() && io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
 /// Throws away what was typed before a question was shown: nobody can have meant it as the answer.

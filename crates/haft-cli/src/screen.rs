@@ -5,21 +5,51 @@
 //! is exact; our own lines are the same as on a terminal, and so are records for programs.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
 
 use anstyle::{AnsiColor, Style};
 use haft_contract::visible::{is_deceptive, visible};
 
-use crate::wrapped::wrapped;
+use haft_host::wrapped::wrapped;
 
 /// The columns of an answer that no terminal shows.
 const USUAL_WIDTH: usize = 100;
 /// The columns of a terminal that does not say so.
 const USUAL_TERMINAL: usize = 80;
 
+thread_local! {
+    /// What is said on this thread goes here instead, for the interactive terminal: the text, and how wide it may be.
+    static CAPTURED: RefCell<Option<(String, usize)>> = const { RefCell::new(None) };
+}
+
+/// Runs something that prints on this thread; returns what it printed, with colours, made for so many columns.
+pub(crate) fn captured<T>(columns: usize, run: impl FnOnce() -> T) -> (T, String) {
+    CAPTURED.set(Some((String::new(), columns)));
+    let done = run();
+    (done, CAPTURED.take().map(|(text, _)| text).unwrap_or_default())
+}
+
+/// Returns how wide captured text may be; nothing where what is said goes to the terminal.
+pub(crate) fn captured_columns() -> Option<usize> {
+    CAPTURED.with_borrow(|captured| captured.as_ref().map(|(_, columns)| *columns))
+}
+
+/// Captures a text, if this thread does; returns whether it did.
+fn capture(text: &str) -> bool {
+    CAPTURED.with_borrow_mut(|captured| {
+        let is_captured = captured.is_some();
+        captured.iter_mut().for_each(|(all, _)| *all = format!("{all}{text}\n"));
+        is_captured
+    })
+}
+
 /// Words that are not the answer: to stderr.
 pub(crate) fn talk(text: &str) {
+    if capture(&safe(text)) {
+        return;
+    }
     let mut stderr = anstream::stderr().lock();
     let text = safe(text);
     let rows = |columns| text.lines().flat_map(|line| wrapped(line, columns, 0)).collect::<Vec<_>>().join("\n");
@@ -30,12 +60,18 @@ pub(crate) fn talk(text: &str) {
 
 /// A line that is not the answer, with its colour: to stderr.
 pub(crate) fn talk_part(part: &Part<'_>) {
+    if capture(&part.rendered()) {
+        return;
+    }
     let mut stderr = anstream::stderr().lock();
     let _ = writeln!(stderr, "{}", part.rendered());
 }
 
 /// The answer itself: to stdout, exact in a pipe, made safe on a terminal.
 pub(crate) fn answer(text: &str) -> io::Result<()> {
+    if capture(&safe(text)) {
+        return Ok(());
+    }
     written(&if io::stdout().is_terminal() { safe(text) } else { Cow::Borrowed(text) })
 }
 
@@ -62,13 +98,16 @@ pub(crate) fn line(parts: &[Part<'_>]) -> io::Result<()> {
     for part in parts {
         text.push_str(&part.rendered());
     }
+    if capture(&text) {
+        return Ok(());
+    }
     let mut stdout = anstream::stdout().lock();
     writeln!(stdout, "{text}").map_err(unwritten)
 }
 
 /// Returns how many columns the answer has; the usual number where it goes into a pipe.
 pub(crate) fn width() -> usize {
-    columns_on(io::stdout()).unwrap_or(USUAL_WIDTH)
+    captured_columns().or_else(|| columns_on(io::stdout())).unwrap_or(USUAL_WIDTH)
 }
 
 /// Returns whether what is said on stderr may have colours.
@@ -78,7 +117,7 @@ pub(crate) fn has_colours() -> bool {
 
 /// Returns how many columns there are for words that are not the answer.
 pub(crate) fn talk_width() -> usize {
-    columns_on(io::stderr()).unwrap_or(USUAL_TERMINAL)
+    captured_columns().or_else(|| columns_on(io::stderr())).unwrap_or(USUAL_TERMINAL)
 }
 
 fn columns_on(stream: impl AsFd) -> Option<usize> {

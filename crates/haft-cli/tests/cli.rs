@@ -5,6 +5,8 @@
     reason = "a test lays out the folders that the command finds"
 )]
 
+#[path = "cli/blame.rs"]
+mod blame;
 #[path = "cli/changed_copy.rs"]
 mod changed_copy;
 #[path = "cli/commands.rs"]
@@ -47,6 +49,8 @@ mod named_code;
 mod network;
 #[path = "cli/new_tool.rs"]
 mod new_tool;
+#[path = "cli/overlapping_secrets.rs"]
+mod overlapping_secrets;
 #[path = "cli/own_dialects.rs"]
 mod own_dialects;
 #[path = "cli/prompts.rs"]
@@ -59,6 +63,8 @@ mod reload;
 mod rescue;
 #[path = "cli/rules.rs"]
 mod rules;
+#[path = "cli/setup.rs"]
+mod setup;
 #[path = "cli/terminal.rs"]
 mod terminal;
 #[path = "cli/trust.rs"]

@@ -11,5 +11,7 @@ mod file_systems;
 mod matrix;
 #[path = "levels/proxy.rs"]
 mod proxy;
+#[path = "levels/shared_home.rs"]
+mod shared_home;
 #[path = "levels/workplace.rs"]
 mod workplace;

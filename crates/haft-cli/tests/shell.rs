@@ -21,6 +21,8 @@ mod ground;
 mod jobs;
 #[path = "shell/jobs_outside.rs"]
 mod jobs_outside;
+#[path = "shell/jobs_restart.rs"]
+mod jobs_restart;
 #[path = "shell/jobs_sync.rs"]
 mod jobs_sync;
 #[path = "shell/kept_by_git.rs"]
@@ -56,6 +58,8 @@ mod set_id;
 mod side_by_side;
 #[path = "shell/somebody_else.rs"]
 mod somebody_else;
+#[path = "shell/times.rs"]
+mod times;
 #[path = "shell/tool_caches.rs"]
 mod tool_caches;
 #[path = "escape/unread.rs"]

@@ -14,6 +14,9 @@ use crate::price::Prices;
 use crate::profile::{Profile, SomeLimits};
 use crate::surroundings::{SandboxSection, Surroundings, home_of};
 
+/// The user's file, in the folder of the configuration.
+const FILE: &str = "config.toml";
+
 /// What was set for this run.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -63,6 +66,16 @@ pub enum SettingsError {
 }
 
 impl Settings {
+    /// Returns where the user's file is, or would be.
+    ///
+    /// # Errors
+    ///
+    /// Fails where there is no place for configuration.
+    pub fn file() -> Result<PathBuf, NoHome> {
+        let variables: Vec<_> = std::env::vars_os().collect();
+        Ok(Environment::of(&variables)?.config_folder.join(FILE))
+    }
+
     /// Reads environment and files. A profile that a flag names goes before the one of the file.
     pub fn read(profile: Option<Profile>) -> Result<Self, SettingsError> {
         match Self::salvage(profile)? {
@@ -76,7 +89,7 @@ impl Settings {
     pub fn salvage(profile: Option<Profile>) -> Result<(Self, Option<Mistake>), NoHome> {
         let variables: Vec<_> = std::env::vars_os().collect();
         let mut environment = Environment::of(&variables)?;
-        let config_file = environment.config_folder.join("config.toml");
+        let config_file = environment.config_folder.join(FILE);
         let (file, mistake) =
             match load(&config_file, &home_of(&variables)).and_then(|file| checked(file, profile, &config_file)) {
                 Ok(file) => (file, None),

@@ -5,11 +5,13 @@
 
 mod at_terminal;
 mod caches;
+mod of_agent;
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use haft_contract::process::Level;
 use haft_workspace::state::read_project_file;
@@ -57,6 +59,8 @@ pub struct Surroundings {
     pub masks_secrets: bool,
     /// The whole environment of a command that a person runs at a terminal, as `haft exec` does.
     pub environment_at_terminal: Vec<(OsString, OsString)>,
+    /// The whole environment of a command that another agent runs, which has set variables for it.
+    pub environment_of_agent: Vec<(OsString, OsString)>,
     /// The whole environment of commands.
     pub environment: Vec<(OsString, OsString)>,
     /// What background jobs have beside it.
@@ -197,6 +201,10 @@ struct Lists {
     caches: Vec<caches::Row>,
 }
 
+/// The lists, read once: some commands need the settings twice.
+static LISTS: LazyLock<Lists> =
+    LazyLock::new(|| toml::from_str(include_str!("surroundings.toml")).expect("the lists are in order"));
+
 impl Lists {
     /// Returns the variables that commands have as the user has them.
     fn passed_on(&self) -> impl Iterator<Item = &String> {
@@ -219,7 +227,7 @@ pub(crate) fn home_of(variables: &[(OsString, OsString)]) -> PathBuf {
 impl Surroundings {
     /// Puts the lists, what the user has set and what the environment says together.
     pub(crate) fn of(section: SandboxSection, variables: &[(OsString, OsString)], secrets: &[String]) -> Self {
-        let lists: Lists = toml::from_str(include_str!("surroundings.toml")).expect("the lists are in order");
+        let lists = &*LISTS;
         let value = |name: &str| variables.iter().find(|(key, _)| key == name).map(|(_, value)| value);
         let home = home_of(variables);
         let at_home = |path: &String| path.strip_prefix("~/").map_or_else(|| path.into(), |below| home.join(below));
@@ -243,7 +251,7 @@ impl Surroundings {
         // A file that the user lists is granted, for private registries.
         let hidden: Vec<PathBuf> = hidden.filter(|path| !own.contains(path)).collect();
         let readable = lists.elsewhere.iter().chain(&lists.toolchains).map(at_home).chain(named).chain(own);
-        let listed = ListedNames::of(&lists, &section);
+        let listed = ListedNames::of(lists, &section);
         let passed = variables.iter().filter(|(name, value)| {
             name.to_str().is_some_and(|name| listed.has(name)) && !holds_secret(value, secrets)
         });
@@ -256,6 +264,7 @@ impl Surroundings {
         environment.extend(of_git.map(|(name, value)| (name.into(), value.into())));
         Self {
             environment_at_terminal: at_terminal::environment(variables, secrets, &environment),
+            environment_of_agent: of_agent::environment(variables, secrets, &environment),
             is_off: section.is_off(),
             required: section.required(),
             is_requirement_set: section.is_requirement_set(),
@@ -364,6 +373,31 @@ mod tests {
         for gone in ["OPENAI_API_KEY", "SOMETHING", "CFLAGS", "MY_PASS"] {
             assert_eq!(value(&all, gone), None, "{gone}");
         }
+    }
+
+    #[test]
+    fn variables_that_only_make_tools_quieter_or_more_patient_reach_a_command_and_those_that_load_code_do_not() {
+        let quiet =
+            ["PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED", "PIP_DISABLE_PIP_VERSION_CHECK", "PIP_DEFAULT_TIMEOUT"];
+        let more = ["npm_config_fund", "NPM_CONFIG_UPDATE_NOTIFIER", "NO_COLOR", "CARGO_NET_RETRY", "RUST_LOG"];
+        let unlisted = [
+            "PYTHONSTARTUP",
+            "PYTHONHOME",
+            "PYTHONBREAKPOINT",
+            "PYTHONINSPECT",
+            "PYTEST_ADDOPTS",
+            "PIP_INDEX_URL",
+            "PIP_CONFIG_FILE",
+            "npm_config_node_options",
+            "npm_config_script_shell",
+            "NPM_CONFIG__AUTH",
+            "NODE_OPTIONS",
+            "RUSTC_LOG_TOKEN",
+        ];
+        let given: Vec<(&str, &str)> = quiet.iter().chain(&more).chain(&unlisted).map(|name| (*name, "1")).collect();
+        let all = surroundings("", &given);
+        quiet.iter().chain(&more).for_each(|name| assert_eq!(value(&all, name), Some("1"), "{name}"));
+        unlisted.iter().for_each(|name| assert_eq!(value(&all, name), None, "{name}"));
     }
 
     #[test]

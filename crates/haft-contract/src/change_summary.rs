@@ -37,6 +37,9 @@ const GENERATED_FOLDERS: &[&str] = &[
 ];
 /// Those of them that lie in many folders and are told together.
 const SCATTERED_FOLDERS: &[&str] = &["__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"];
+/// Those of them that only save work the next time. To fill one is told in a word; to remove one is named.
+const CACHE_FOLDERS: &[&str] =
+    &["__pycache__", ".cache", ".gradle", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".parcel-cache", ".turbo"];
 /// How files end that programs make.
 const GENERATED_ENDS: &[&str] =
     &[".lock", "-lock.json", "-lock.yaml", ".min.js", ".map", ".pyc", ".o", ".class", ".log"];
@@ -98,6 +101,8 @@ pub struct SummaryEntry {
     /// The files that it stands for, where it is a folder.
     pub inside: Option<Inside>,
     is_generated: bool,
+    /// Whether it is a cache of which nothing was removed.
+    is_cache: bool,
 }
 
 /// What happened to the files in a folder that stands for them.
@@ -217,11 +222,13 @@ impl ChangeSummary {
 
     /// Says it in one sentence that names at most so many entries. Counts are told where not all are named.
     pub fn sentence(&self, most: usize) -> String {
-        let shown = &self.entries[..self.entries.len().min(most)];
-        let more = self.entries.len() - shown.len();
+        let (caches, named): (Vec<&SummaryEntry>, Vec<&SummaryEntry>) =
+            self.entries.iter().partition(|entry| entry.is_filled_cache());
+        let shown = &named[..named.len().min(most)];
+        let more = named.len() - shown.len();
         let mut groups: Vec<String> = Vec::new();
         for group in shown.chunk_by(|one, next| one.kind == next.kind) {
-            let names: Vec<String> = group.iter().map(SummaryEntry::in_words).collect();
+            let names: Vec<String> = group.iter().map(|entry| entry.in_words()).collect();
             groups.push(format!("{} {}", group[0].kind.word(), names.join(", ")));
         }
         if more > 0 {
@@ -229,6 +236,9 @@ impl ChangeSummary {
         }
         if let (kind, Some(inside)) = self.in_git.told_of(EntryKind::Changed) {
             groups.push(format!("{} {}", kind.word(), inside.in_words(".git/")));
+        }
+        if !caches.is_empty() {
+            groups.push(if groups.is_empty() { "changed caches" } else { "and caches" }.to_owned());
         }
         let named = groups.join("; ");
         if more > 0 { format!("{}: {named}", self.counts.in_words()) } else { named }
@@ -243,7 +253,8 @@ impl ChangeSummary {
             && folder.ends_with(".git")
         {
             let name = format!("{}/", one_line(folder));
-            self.entries.push(SummaryEntry { kind: EntryKind::Removed, name, inside: None, is_generated: false });
+            let (kind, is_generated, is_cache) = (EntryKind::Removed, false, false);
+            self.entries.push(SummaryEntry { kind, name, inside: None, is_generated, is_cache });
         }
     }
 
@@ -285,6 +296,7 @@ impl ChangeSummary {
                 name: format!("{from}{}{slash}", one_line(&path.path)),
                 inside,
                 is_generated: GENERATED_ENDS.iter().any(|end| path.path.ends_with(end)),
+                is_cache: false,
             });
         }
     }
@@ -294,6 +306,11 @@ impl SummaryEntry {
     /// Whether it stays, whether it is generated, the kind of change, and the name.
     fn rank(&self) -> (bool, bool, EntryKind, &str) {
         (self.kind > EntryKind::Replaced, self.is_generated, self.kind, &self.name)
+    }
+
+    /// Returns whether it is a cache into which something was written, and nothing more.
+    fn is_filled_cache(&self) -> bool {
+        self.is_cache && self.kind >= EntryKind::Changed
     }
 
     fn in_words(&self) -> String {
@@ -390,6 +407,7 @@ fn tree_entry(name: &str, is_scattered: bool, paths: &[&ChangedPath]) -> Summary
         _ => EntryKind::Changed,
     };
     let (kind, inside) = counts.told_of(of_root);
+    let is_cache = counts.removed == 0 && CACHE_FOLDERS.iter().any(|cache| name.rsplit('/').next() == Some(*cache));
     let folders: std::collections::BTreeSet<&str> =
         paths.iter().filter_map(|path| Some(&path.path[..path.path.find(name)?])).collect();
     let place =
@@ -398,7 +416,7 @@ fn tree_entry(name: &str, is_scattered: bool, paths: &[&ChangedPath]) -> Summary
         Some(folder) if is_scattered && folders.len() == 1 => format!("{}{name}/", one_line(folder)),
         _ => format!("{}/{place}", one_line(name)),
     };
-    SummaryEntry { kind, name, inside, is_generated: true }
+    SummaryEntry { kind, name, inside, is_generated: true, is_cache }
 }
 
 #[cfg(test)]
@@ -457,10 +475,25 @@ mod tests {
             "created a.py, .venv/ (2 files), 1 file in web/node_modules/"
         );
         assert_eq!(
-            sentence(&["+a/__pycache__/x.pyc", "+b/__pycache__/y.pyc", "~b/__pycache__/z.pyc"]),
-            "changed __pycache__/ in 2 folders (1 changed, 2 created)"
+            sentence(&["-a/__pycache__/x.pyc", "+b/__pycache__/y.pyc", "~b/__pycache__/z.pyc"]),
+            "changed __pycache__/ in 2 folders (1 removed, 1 changed, 1 created)"
         );
         assert_eq!(sentence(&["-build", "+src/target.rs"]), "removed build; created src/target.rs");
+    }
+
+    #[test]
+    fn caches_that_were_filled_are_one_word_and_those_that_are_gone_are_named() {
+        let filled = ["+a/__pycache__/x.pyc", "~b/__pycache__/z.pyc", "+.pytest_cache/", "+.pytest_cache/v"];
+        assert_eq!(sentence(&filled), "changed caches");
+        assert_eq!(sentence(&[&["~a.py"][..], &filled].concat()), "changed a.py; and caches");
+        assert_eq!(sentence(&[&["~.git/index"][..], &filled].concat()), "changed .git/ (1 file); and caches");
+        assert_eq!(sentence(&["-.pytest_cache/", "-.pytest_cache/v"]), "removed .pytest_cache/ (1 file)");
+        assert_eq!(sentence(&["+dist/a.js", "+a/__pycache__/x.pyc"]), "created 1 file in dist/; and caches");
+        // Many of them hide nothing else.
+        let many: Vec<String> = (0..30).map(|number| format!("+p{number}/__pycache__/x.pyc")).collect();
+        let mut words: Vec<&str> = many.iter().map(String::as_str).collect();
+        words.push("-gone.py");
+        assert_eq!(sentence(&words), "removed gone.py; and caches");
     }
 
     #[test]

@@ -54,6 +54,11 @@ pub trait Progress: Send + Sync {
 
     /// Hides secrets in a text that comes in pieces.
     fn hiding(&self) -> Box<dyn Hiding>;
+
+    /// Notes that the reader is given this hint; returns whether it is the first time in the session.
+    fn is_first_hint(&self, _hint: &str) -> bool {
+        true
+    }
 }
 
 /// Hides secrets in a text that comes in pieces, also when one lies across two of them.
@@ -270,6 +275,11 @@ impl<'a> RunContext<'a> {
             return Err(cannot_be_tried("a background job would go on after the trial"));
         }
         self.jobs.start(self.permit, job).await
+    }
+
+    /// Notes that the reader is given this hint; returns whether it is the first time in the session.
+    pub fn is_first_hint(&self, hint: &str) -> bool {
+        self.progress.is_first_hint(hint)
     }
 
     /// Returns the commands that the session keeps running.

@@ -12,6 +12,7 @@
 mod tests;
 
 use std::fmt::{self, Write};
+use std::hash::Hash;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
@@ -239,6 +240,19 @@ pub fn counterparts(old: &[&str], new: &[&str]) -> Option<Vec<usize>> {
     };
     let found = ops.iter().flat_map(of_op).collect();
     (Instant::now() < deadline).then_some(found)
+}
+
+/// Finds, for each new line, the old line that it is; nothing for a line that is new. Where the texts differ too much to be
+/// compared in time, whole parts count as new.
+pub fn unchanged<T: Hash + Ord>(old: &[T], new: &[T]) -> Vec<Option<usize>> {
+    let deadline = Instant::now() + LONGEST;
+    let mut found = vec![None; new.len()];
+    for op in capture_diff_slices_deadline(Algorithm::Myers, old, new, Some(deadline)) {
+        if op.tag() == DiffTag::Equal {
+            op.new_range().zip(op.old_range()).for_each(|(new, old)| found[new] = Some(old));
+        }
+    }
+    found
 }
 
 /// Lines of both texts that are compared with each other.

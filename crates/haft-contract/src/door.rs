@@ -84,6 +84,12 @@ pub trait Look: Send + Sync {
         Vec::new()
     }
 
+    /// Returns the files of the workspace that are neither hidden nor ignored, by their paths below its root; at most so
+    /// many. May take a while in a large workspace.
+    fn file_names(&self, _most: usize) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Returns what no tool knows of its own changes: that git takes a folder for a repository from then on, whose
     /// settings or hooks run programs, and that a protected name leads to what is changed.
     fn planted(&self, _changed: &[(&Target, Change)]) -> Vec<Effect> {

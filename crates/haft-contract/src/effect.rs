@@ -180,6 +180,11 @@ impl StateKey {
         Self("change sets".to_owned())
     }
 
+    /// The session's jobs: every call about them has it.
+    pub fn jobs() -> Self {
+        Self("jobs".to_owned())
+    }
+
     /// How the session's jobs stand, where a call waits for that or changes it. Later commands of the turn build on it.
     pub fn job_states() -> Self {
         Self("job states".to_owned())

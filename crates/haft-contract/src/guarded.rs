@@ -117,29 +117,38 @@ const OF_SAMPLES: &[&str] = &[
     "vendor",
 ];
 
-/// The lists, taken apart once.
-static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| Patterns {
-    protected: protected_names().map(|name| (name.why, Pattern::of(name.pattern))).collect(),
-    secret: secrets_of(|name| name.kind == SecretKind::Data && !name.is_ambiguous),
-    ambiguous: secrets_of(|name| name.is_ambiguous),
-    source: secrets_of(|name| name.kind == SecretKind::Source),
-    not_secret: NOT_SECRET.iter().map(|name| Pattern::of(name)).collect(),
-    quick: Quick::of(&secrets_of(|_| true)),
-    quick_protected: Quick::of(&protected_names().map(|name| Pattern::of(name.pattern)).collect::<Vec<_>>()),
-    holders: protected_names()
-        .map(|name| name.pattern)
-        .chain(secret_names().filter(|name| !name.is_ambiguous).map(|name| name.pattern))
-        .flat_map(holders)
-        .collect(),
+/// The lists, taken apart once, each when it is first asked: many commands ask one of them alone.
+static PROTECTED: LazyLock<Protected> = LazyLock::new(|| {
+    let names: Vec<_> = protected_names().map(|name| (name.why, Pattern::of(name.pattern))).collect();
+    Protected { quick: Quick::of(names.iter().map(|(_, pattern)| pattern)), names }
+});
+static SECRETS: LazyLock<Secrets> = LazyLock::new(|| {
+    let mut secrets =
+        Secrets { not_secret: NOT_SECRET.iter().map(|name| Pattern::of(name)).collect(), ..Secrets::default() };
+    for name in secret_names() {
+        let pattern = Pattern::of(name.pattern);
+        secrets.quick.add(&pattern);
+        match name {
+            SecretName { is_ambiguous: true, .. } => secrets.ambiguous.push(pattern),
+            SecretName { kind: SecretKind::Data, .. } => secrets.data.push(pattern),
+            SecretName { kind: SecretKind::Source, .. } => secrets.source.push(pattern),
+        }
+    }
+    secrets
+});
+/// The folders that give names their meaning.
+static HOLDERS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
+    let secret = secret_names().filter(|name| !name.is_ambiguous).map(|name| name.pattern);
+    protected_names().map(|name| name.pattern).chain(secret).flat_map(holders).collect()
 });
 
 /// Returns why a name is protected from being changed, if it is.
 pub fn protected(path: &Path) -> Option<&'static str> {
     let parts = folded(path);
-    if !PATTERNS.quick_protected.may_match(&parts) {
+    if !PROTECTED.quick.may_match(&parts) {
         return None;
     }
-    PATTERNS.protected.iter().find(|(_, name)| name.matches(&parts)).map(|(why, _)| *why)
+    PROTECTED.names.iter().find(|(_, name)| name.matches(&parts)).map(|(why, _)| *why)
 }
 
 /// How a file holds secrets.
@@ -166,7 +175,7 @@ pub fn secret_kind(path: &Path) -> Option<SecretKind> {
             *last = original;
         }
         // A copy of a pattern to be filled in is one too, whatever its own name.
-        if any_matches(&PATTERNS.not_secret, &parts) {
+        if any_matches(&SECRETS.not_secret, &parts) {
             return None;
         }
         kind = kind.or_else(|| kind_of(&parts));
@@ -175,16 +184,15 @@ pub fn secret_kind(path: &Path) -> Option<SecretKind> {
 }
 
 fn kind_of(parts: &[String]) -> Option<SecretKind> {
-    if !PATTERNS.quick.may_match(parts) {
+    if !SECRETS.quick.may_match(parts) {
         return None;
     }
     let is_among_samples = || parts.iter().rev().skip(1).any(|part| OF_SAMPLES.contains(&part.as_str()));
-    let is_secret =
-        any_matches(&PATTERNS.secret, parts) || any_matches(&PATTERNS.ambiguous, parts) && !is_among_samples();
-    if is_secret && !any_matches(&PATTERNS.not_secret, parts) {
+    let is_secret = any_matches(&SECRETS.data, parts) || any_matches(&SECRETS.ambiguous, parts) && !is_among_samples();
+    if is_secret && !any_matches(&SECRETS.not_secret, parts) {
         return Some(SecretKind::Data);
     }
-    any_matches(&PATTERNS.source, parts).then_some(SecretKind::Source)
+    any_matches(&SECRETS.source, parts).then_some(SecretKind::Source)
 }
 
 /// Returns whether a file of this name may hold secrets, wherever it lies; a quick look before a whole one.
@@ -193,7 +201,7 @@ fn kind_of(parts: &[String]) -> Option<SecretKind> {
 pub fn may_hold_secrets(name: &OsStr) -> bool {
     let parts = folded(Path::new(name));
     let Some(part) = parts.last() else { return false };
-    let ends = |part: &str| PATTERNS.quick.may_end(part);
+    let ends = |part: &str| SECRETS.quick.may_end(part);
     ends(part) || copies::originals(part).iter().any(|original| ends(original))
 }
 
@@ -201,7 +209,7 @@ pub fn may_hold_secrets(name: &OsStr) -> bool {
 ///
 /// Whoever renames a folder to or from such a name changes what its files mean.
 pub fn may_hold_guarded(path: &Path) -> bool {
-    any_matches(&PATTERNS.holders, &folded(path))
+    any_matches(&HOLDERS, &folded(path))
 }
 
 /// Returns whether a folder of this name gives the names in it their meaning: it is protected itself, or a hidden folder that
@@ -209,21 +217,24 @@ pub fn may_hold_guarded(path: &Path) -> bool {
 pub fn gives_meaning_to_names(folder: &Path) -> bool {
     let is_hidden = folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
     protected(folder).is_some()
-        || is_hidden && (may_hold_guarded(folder) || any_matches(&PATTERNS.secret, &folded(folder)))
+        || is_hidden && (may_hold_guarded(folder) || any_matches(&SECRETS.data, &folded(folder)))
 }
 
-struct Patterns {
-    protected: Vec<(&'static str, Pattern)>,
-    secret: Vec<Pattern>,
+struct Protected {
+    /// Why, and what.
+    names: Vec<(&'static str, Pattern)>,
+    /// All of them, for a quick look.
+    quick: Quick,
+}
+
+#[derive(Default)]
+struct Secrets {
+    data: Vec<Pattern>,
     ambiguous: Vec<Pattern>,
     source: Vec<Pattern>,
     not_secret: Vec<Pattern>,
     /// All secret names, for a quick look.
     quick: Quick,
-    /// All protected names, for a quick look.
-    quick_protected: Quick,
-    /// The folders that give names their meaning.
-    holders: Vec<Pattern>,
 }
 
 /// The last parts of patterns: a path that has none of them fits none, and most paths have none.
@@ -236,18 +247,20 @@ struct Quick {
 }
 
 impl Quick {
-    fn of(patterns: &[Pattern]) -> Self {
+    fn of<'p>(patterns: impl Iterator<Item = &'p Pattern>) -> Self {
         let mut quick = Self::default();
-        for pattern in patterns {
-            match pattern.parts.last() {
-                Some(PartPattern::Exact(name)) if pattern.is_tree => drop(quick.trees.insert(name)),
-                Some(PartPattern::Exact(name)) => drop(quick.names.insert(name)),
-                Some(PartPattern::Between(begin, end)) if pattern.is_tree => quick.tree_parts.push((begin, end)),
-                Some(PartPattern::Between(begin, end)) => quick.parts.push((begin, end)),
-                None => {}
-            }
-        }
+        patterns.for_each(|pattern| quick.add(pattern));
         quick
+    }
+
+    fn add(&mut self, pattern: &Pattern) {
+        match pattern.parts.last() {
+            Some(PartPattern::Exact(name)) if pattern.is_tree => drop(self.trees.insert(name)),
+            Some(PartPattern::Exact(name)) => drop(self.names.insert(name)),
+            Some(PartPattern::Between(begin, end)) if pattern.is_tree => self.tree_parts.push((begin, end)),
+            Some(PartPattern::Between(begin, end)) => self.parts.push((begin, end)),
+            None => {}
+        }
     }
 
     /// Returns whether a name may be the last part of a path that fits.
@@ -276,10 +289,6 @@ enum PartPattern {
     Exact(&'static str),
     /// Any letters between these two.
     Between(&'static str, &'static str),
-}
-
-fn secrets_of(is_wanted: fn(&SecretName) -> bool) -> Vec<Pattern> {
-    secret_names().filter(is_wanted).map(|name| Pattern::of(name.pattern)).collect()
 }
 
 /// Returns the folder that a name lies in, and the one above.
@@ -345,16 +354,16 @@ mod tests {
             let path = format!("a/{}", name.pattern.replace("/**", "/some/file").replace('*', "x"));
             assert!(protected(Path::new(&path)).is_some(), "{path}");
         }
-        assert!(!PATTERNS.quick_protected.may_match(&folded(Path::new("src/main.rs"))));
+        assert!(!PROTECTED.quick.may_match(&folded(Path::new("src/main.rs"))));
     }
 
     #[test]
     fn every_secret_name_passes_the_quick_look_at_a_path() {
         for name in secret_names() {
             let path = format!("a/{}", name.pattern.replace("/**", "/some/file").replace('*', "x"));
-            assert!(PATTERNS.quick.may_match(&folded(Path::new(&path))), "{path}");
+            assert!(SECRETS.quick.may_match(&folded(Path::new(&path))), "{path}");
         }
-        assert!(!PATTERNS.quick.may_match(&folded(Path::new("src/main.rs"))));
+        assert!(!SECRETS.quick.may_match(&folded(Path::new("src/main.rs"))));
     }
 
     #[test]

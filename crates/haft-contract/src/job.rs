@@ -53,6 +53,21 @@ pub trait Jobs: Send + Sync {
         Box::pin(async { Err(no_session()) })
     }
 
+    /// Returns the command of a job, to be judged and started again.
+    fn command(&self, _job: u64) -> Option<Command> {
+        None
+    }
+
+    /// Stops a job, waits until what it changed is in the workspace, and starts its command again under the permission
+    /// that it had. Returns the number of the new job. For a person: a call of a model is judged anew, and starts a job.
+    ///
+    /// # Errors
+    ///
+    /// Fails where there is no such job, or where its command cannot be started again.
+    fn restart<'a>(&'a self, _job: u64) -> BoxFuture<'a, Result<u64, ToolError>> {
+        Box::pin(async { Err(no_session()) })
+    }
+
     /// Notes that the model was told how a job ended. Returns what was done under its permit, the first time.
     fn note_told(&self, job: u64) -> Option<Receipts>;
 
@@ -178,7 +193,8 @@ fn changed(change_set: Option<ChangeSetId>, changes: &str, notes: &[String]) -> 
         (Some(number), changes) => format!("; change set {number}: {changes}"),
         (None, changes) => format!("; {changes}"),
     };
-    changes + &notes.iter().map(|note| format!("; {note}")).collect::<String>()
+    // More may follow: notes are parts of one sentence here.
+    changes + &notes.iter().map(|note| format!("; {}", note.trim_end_matches('.'))).collect::<String>()
 }
 
 /// A part of what a job has printed.

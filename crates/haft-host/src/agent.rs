@@ -194,7 +194,8 @@ impl AgentEvent {
             Told::NotRun { call, answer } => Self::NotRun { id: call.id.clone(), text: answer.text.clone() },
             Told::Again(_, why) => Self::Retrying(why.to_owned()),
             Told::Compacted(_) => Self::Compacted,
-            Told::Writing(_) | Told::Replied { .. } | Told::GoesOn(_) | Told::Unfit(_) => return None,
+            Told::Writing(_) | Told::Arguments(_) | Told::Steered(_) => return None,
+            Told::Replied { .. } | Told::GoesOn(_) | Told::Unfit(_) => return None,
         })
     }
 }

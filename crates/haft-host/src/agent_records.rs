@@ -1,7 +1,8 @@
 //! What an agent does, as records for programs: one line of JSON for each.
 
-use haft_agent::outcome::Ended;
+use haft_agent::outcome::{Ended, Outcome};
 use haft_agent::told::Told;
+use haft_contract::grouped::Grouped;
 use haft_model::conversation::{Call, Usage};
 use haft_model::provider::ModelErrorKind;
 use haft_runtime::record::{VERSION, of_result};
@@ -10,7 +11,7 @@ use serde_json::{Value, json};
 /// Returns the record of something that happened; nothing where a later one has it all.
 pub fn record(told: Told<'_>) -> Option<Value> {
     match told {
-        Told::Step(_) | Told::Thinking(_) | Told::Writing(_) => None,
+        Told::Step(_) | Told::Thinking(_) | Told::Writing(_) | Told::Arguments(_) | Told::Steered(_) => None,
         Told::Text(text) => Some(json!({ "v": VERSION, "event": "text", "text": text })),
         Told::Again(after, why) => {
             let after_ms = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
@@ -76,4 +77,48 @@ pub fn name_of_end(ended: &Ended) -> &'static str {
         Ended::Failed(_) => "failed",
         Ended::NotRecorded(_) => "not_recorded",
     }
+}
+
+/// Returns the last record of a run of a session: how it ended, after how many seconds, with which exit code.
+pub fn end_record(outcome: &Outcome, id: &str, exit_code: u8, took: f64) -> Value {
+    let mut record = json!({
+        "v": VERSION, "event": "ended", "how": name_of_end(&outcome.ended), "answer": outcome.answer, "session": id,
+        "steps": outcome.steps, "usage": usage(outcome.usage), "exit_code": exit_code,
+        "duration_ms": (took * 1_000.0) as u64
+    });
+    add_output(&mut record, outcome);
+    if let Some(cost) = &outcome.cost {
+        record["cost"] = json!({ "amount": cost.exact(), "currency": cost.currency() });
+    }
+    if outcome.ended != Ended::Finished {
+        record["error"] = outcome.ended.to_string().into();
+    }
+    record
+}
+
+/// Puts the answer into the last record, as it was wanted.
+fn add_output(record: &mut Value, outcome: &Outcome) {
+    if let Some(output) = &outcome.output {
+        record["output"] = output.value.clone();
+        if !output.repairs.is_empty() {
+            record["repairs"] = output.repairs.clone().into();
+        }
+    }
+}
+
+/// Says what a run took: steps, tokens, money, tools, seconds.
+pub fn cost_line(outcome: &Outcome, tools: &str, took: f64) -> String {
+    let usage = outcome.usage;
+    let cached = match usage.cache_read {
+        0 => String::new(),
+        cached => format!(" ({} of them from the cache)", Grouped(cached)),
+    };
+    let cost = outcome.cost.as_ref().map(|cost| format!(", {cost}")).unwrap_or_default();
+    let tools = if tools.is_empty() { String::new() } else { format!("; {tools}") };
+    format!(
+        "{}, {} in{cached}, {} out{cost}{tools}; {took:.1} s in total",
+        Grouped(u64::from(outcome.steps)).of("step"),
+        Grouped(usage.input).of("token"),
+        Grouped(usage.output)
+    )
 }

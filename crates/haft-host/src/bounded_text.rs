@@ -10,16 +10,7 @@ const LONGEST_WORDS: usize = 2_000;
 #[must_use]
 pub fn one_line_of(text: &str, columns: usize) -> String {
     let text = one_line(text);
-    let text = visible(&text);
-    if columns_in(&text) <= columns {
-        return text.into_owned();
-    }
-    let mut used = 1;
-    let fits = |c: &char| {
-        used += columns_of(*c);
-        used <= columns
-    };
-    format!("{}…", text.chars().take_while(fits).collect::<String>())
+    cut(&visible(&text), columns)
 }
 
 /// Returns text of others as one paragraph that has an end.
@@ -31,6 +22,21 @@ pub fn paragraph(words: &str) -> String {
         words.push('…');
     }
     words
+}
+
+/// Cuts a text to so many columns, and shows that it was cut.
+#[must_use]
+pub fn cut(text: &str, columns: usize) -> String {
+    if columns_in(text) <= columns {
+        return text.to_owned();
+    }
+    let mut left = columns.saturating_sub(1);
+    let fits = |c: &char| {
+        let fits = columns_of(*c) <= left;
+        left = left.saturating_sub(columns_of(*c));
+        fits
+    };
+    text.chars().take_while(fits).chain(['…']).collect()
 }
 
 /// Returns how many columns a text takes.
@@ -60,5 +66,10 @@ mod tests {
     fn words_of_others_are_one_paragraph_with_an_end() {
         assert_eq!(paragraph("busy\r\n\n• bash rm -r .\t now "), "busy • bash rm -r . now");
         assert_eq!(paragraph(&"ä".repeat(5_000)).chars().count(), LONGEST_WORDS + 1);
+    }
+
+    #[test]
+    fn what_is_cut_shows_it() {
+        assert_eq!((cut("abc", 3), cut("abcd", 3), cut("漢字漢", 4)), ("abc".into(), "ab…".into(), "漢…".into()));
     }
 }

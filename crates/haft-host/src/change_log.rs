@@ -1,6 +1,9 @@
 //! The change sets of a workspace as text and as records, the newest first.
 
+mod moment;
 mod summary;
+
+pub use moment::moment;
 
 use std::borrow::Cow;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -13,7 +16,7 @@ use haft_runtime::redact::Redactor;
 use haft_workspace::history::{ChangeSet, Kind, Log};
 use serde_json::{Value, json};
 
-use crate::bounded_text::columns_of;
+use crate::bounded_text::cut;
 
 /// Where the words of a line begin, behind the number.
 pub const INDENT: usize = 7;
@@ -78,19 +81,6 @@ pub fn rows(set: &ChangeSet, columns: usize) -> Vec<String> {
     }
     rows.iter_mut().for_each(|row| *row = cut(row.trim_end(), columns));
     rows
-}
-
-/// Cuts a line where the terminal ends.
-fn cut(line: &str, columns: usize) -> String {
-    if summary::width(line) <= columns {
-        return line.to_owned();
-    }
-    let mut used = 1;
-    let fits = |c: &char| {
-        used += columns_of(*c);
-        used <= columns
-    };
-    line.chars().take_while(fits).chain(['…']).collect()
 }
 
 fn undone(set: &ChangeSet) -> &'static str {
@@ -252,10 +242,5 @@ mod tests {
         let wide = rows(&set, 200);
         assert!(wide[0].ends_with("bash by some-client (partly undone)  rm -r src/old && cargo test --workspace"));
         assert_eq!(wide[1], "       −3  −src/old/first.rs −src/old/second.rs  git: 1 file");
-    }
-
-    #[test]
-    fn a_line_is_cut_where_the_terminal_ends() {
-        assert_eq!((cut("abc", 3), cut("abcd", 3)), ("abc".to_owned(), "ab…".to_owned()));
     }
 }

@@ -5,8 +5,12 @@
 //!
 //! Not here: the messages (`haft-net`), the terminal (`haft-cli`), when a session ends (`holder`).
 
+pub mod dialogue;
 pub mod holder;
+pub mod joining;
+pub mod line;
 mod outcome;
+pub mod ticket;
 
 use std::ffi::OsString;
 use std::io;
@@ -88,7 +92,11 @@ impl CommandServer {
         let (say, said) = unbounded_channel();
         let (type_line, typed) = std::sync::mpsc::channel();
         let approver = approvers.approver(&request, Dialogue { say, typed });
-        let session = self.session.joined(approver);
+        let mut session = self.session.joined(approver);
+        if let Some(by) = &request.agent {
+            session = session.in_turn_of(&by.run, by.turn);
+            session.set_agent(&by.name);
+        }
         session.set_mode(mode(&request.mode));
         let (news, told) = unbounded_channel();
         let signals = Signals::default();
@@ -97,7 +105,10 @@ impl CommandServer {
             _ => Origin::Script,
         };
         let streams = streams(&request, &mut receiver, (news, signals.clone()))?;
-        let call = ToolCall::new("bash", self.arguments(&request)?.into()).by(origin).with_streams(streams);
+        let mut call = ToolCall::new("bash", self.arguments(&request)?.into()).by(origin).with_streams(streams);
+        if let Some(by) = &request.agent {
+            call = call.with_id(&by.call);
+        }
         let conversation = Conversation {
             session: &session,
             call: call.id.clone(),
@@ -167,6 +178,7 @@ pub fn mode_name(mode: Mode) -> &'static str {
 /// Returns the yes that a request gives in advance.
 pub fn given_yes(request: &CommandRequest) -> Option<AdvanceYes> {
     match request.yes.as_deref() {
+        None if request.agent.is_some() => Some(AdvanceYes::ToUndoable),
         Some("all") => Some(AdvanceYes::ToAll),
         Some(_) => Some(AdvanceYes::ToUndoable),
         None => None,

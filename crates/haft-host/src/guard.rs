@@ -1,71 +1,119 @@
 //! Judges one call that another agent is about to make, as a hook of that agent.
 //!
-//! The event says which agent sent it, and the answer has that agent's form. Nothing runs here: neither sandbox nor undo
-//! surrounds what the agent does next, so what haft itself would allow because of them is a question.
+//! The event says which agent sent it, and the answer has that agent's form. If the agent takes a rewritten call, haft
+//! answers with one that runs the command in haft's sandbox; it records what the agent's file tools change. Otherwise
+//! neither sandbox nor undo surrounds what the agent does next, so what haft itself would allow because of them is a
+//! question.
 //!
 //! An agent continues when its hook fails. So there is always an answer: haft asks about an event it cannot read or judge.
 
 mod address;
-pub mod answer;
+mod answer;
 mod event;
 mod form;
 mod git_settings;
 mod judged;
+mod own_rules;
 mod patch;
 mod place;
+mod recording;
+mod rewrite;
 mod searchers;
 mod secret_looks;
 mod secrets;
 mod served;
 mod server_tool;
 pub mod setup_lines;
+mod start;
 mod unique;
 mod wanted;
+mod within_command;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use haft_runtime::redact::Redactor;
 
 use crate::options::Options;
-use answer::Answer;
+use answer::{Answer, remark};
 use event::{Event, Unread};
-use form::Recipient;
-use judged::Judge;
+use form::{Moment, Recipient};
+use judged::{Judge, Judged};
+use recording::Recording;
 
-/// Judges an event as another agent sent it. A defect in haft is a question too.
+/// What haft does about the calls of an agent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// It judges them, runs commands in its sandbox and records changes of files, where the agent lets it.
+    #[default]
+    Contains,
+    /// It only judges them.
+    Judges,
+}
+
+/// Answers an event as another agent sent it, with one line of JSON. A defect in haft is a question too.
 #[must_use]
-pub fn answer_event(options: &Options, bytes: &[u8]) -> Answer {
-    let answer = catch_unwind(AssertUnwindSafe(|| answer(options, bytes)));
-    answer.unwrap_or_else(|_| Answer::unread(Recipient::default(), "of a defect in haft"))
+pub fn answer_event(options: &Options, reach: Reach, bytes: &[u8]) -> String {
+    let answer = catch_unwind(AssertUnwindSafe(|| answer((options, reach), bytes)));
+    answer.unwrap_or_else(|_| Answer::unread(Recipient::default(), "of a defect in haft").line())
 }
 
 /// Answers an event that cannot be read, with the reason.
 #[must_use]
-pub fn answer_unread(why: &str) -> Answer {
-    Answer::unread(Recipient::default(), why)
+pub fn answer_unread(why: &str) -> String {
+    Answer::unread(Recipient::default(), why).line()
 }
 
-fn answer(options: &Options, bytes: &[u8]) -> Answer {
+fn answer(options: (&Options, Reach), bytes: &[u8]) -> String {
     let event = match Event::read(bytes) {
         Ok(event) => event,
-        Err(Unread { recipient, why }) => return Answer::unread(recipient, &why),
+        Err(Unread { recipient, why }) => return Answer::unread(recipient, &why).line(),
     };
     let recipient = event.recipient;
     // From here on a failure is answered in the form of the agent.
-    let judged = catch_unwind(AssertUnwindSafe(|| judge(options, &event)));
-    judged.unwrap_or_else(|_| Answer::unjudged(recipient, "of a defect in haft", &Redactor::default()))
+    let answered = catch_unwind(AssertUnwindSafe(|| match event.moment {
+        Moment::Before => judge(options, &event).line(),
+        Moment::After => remark(after(options, &event).as_deref()),
+        Moment::Start => remark(Some(&start::line(options, &event))),
+    }));
+    match (answered, event.moment) {
+        (Ok(line), _) => line,
+        (Err(_), Moment::Before) => Answer::unjudged(recipient, "of a defect in haft", &Redactor::default()).line(),
+        (Err(_), Moment::After | Moment::Start) => remark(None),
+    }
 }
 
-fn judge(options: &Options, event: &Event) -> Answer {
+fn judge(options: (&Options, Reach), event: &Event) -> Answer {
     match Judge::open(options, event) {
         Ok(judge) => {
             // Before the judge looks: a file is told of once.
             let redactor = judge.redactor();
             match judge.judge(event) {
-                Ok(ruling) => Answer::of(event.recipient, &ruling, &redactor),
+                Ok(judged) => prepared(options.1, (&judge, judged), event, &redactor),
                 Err(error) => Answer::unjudged(event.recipient, &format!("{error:#}"), &redactor),
             }
         }
         Err(error) => Answer::unjudged(event.recipient, &format!("{error:#}"), &Redactor::default()),
     }
+}
+
+/// Answers with what was judged, and prepares for the call if it may be made.
+fn prepared(reach: Reach, (judge, judged): (&Judge, Judged), event: &Event, redactor: &Redactor) -> Answer {
+    let Judged { ruling, follows } = judged;
+    let answer = Answer::of(event.recipient, &ruling, redactor);
+    if reach == Reach::Judges || !answer.lets_run() {
+        return answer;
+    }
+    match Recording::of(judge, event).before(follows, redactor) {
+        Ok(input) => answer.with_input(input),
+        Err(error) => answer.with_remark(&format!("haft can only judge it: {error:#}. It cannot be undone.")),
+    }
+}
+
+/// Records what a call has changed. Returns what the user has to know.
+fn after(options: (&Options, Reach), event: &Event) -> Option<String> {
+    if options.1 == Reach::Judges {
+        return None;
+    }
+    let recorded = Judge::open(options, event).and_then(|judge| Recording::of(&judge, event).after());
+    recorded.err().map(|error| format!("haft could not record what {} changed: {error:#}", event.tool))
 }

@@ -249,7 +249,7 @@ fn sandbox(settings: &Settings) -> Sandbox {
         disk: surroundings.disk,
     };
     let sandbox = Sandbox::new(Launcher::own(), settings).remembering_in(level);
-    if is_off { sandbox.switched_off() } else { sandbox }
+    if is_off { sandbox.switched_off() } else { sandbox.looking_ahead() }
 }
 
 #[cfg(feature = "sandbox")]

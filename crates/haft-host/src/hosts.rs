@@ -6,6 +6,7 @@ mod answers;
 mod groups;
 mod lists;
 mod live_section;
+pub mod records;
 mod registries;
 mod settings_files;
 #[cfg(feature = "sandbox")]

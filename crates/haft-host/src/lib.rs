@@ -8,24 +8,34 @@
 #[cfg(feature = "agent")]
 pub mod agent;
 #[cfg(feature = "agent")]
+pub mod agent_lines;
+#[cfg(feature = "agent")]
 pub mod agent_records;
+pub mod blame;
 pub mod bounded_text;
 pub mod call_lines;
+pub mod call_words;
 pub mod change_log;
+pub mod change_records;
 #[cfg(feature = "agent")]
 pub mod check;
 mod described_tools;
 mod dialects;
+pub mod examination;
 #[cfg(all(feature = "model", feature = "sandbox"))]
 pub mod exec;
 pub mod explain;
 pub mod for_person;
+pub mod gc;
 pub mod guard;
 mod hooks;
 pub mod host;
 pub mod hosts;
+pub mod hunk_choice;
 #[cfg(feature = "model")]
 mod job_publication;
+#[cfg(feature = "model")]
+pub mod jobs;
 pub mod loaded_workspace;
 #[cfg(feature = "agent")]
 pub mod model;
@@ -40,6 +50,9 @@ pub mod rescue;
 pub mod rulebook;
 #[cfg(feature = "agent")]
 pub mod session_records;
+pub mod setup;
+#[cfg(feature = "agent")]
+pub mod shown_tools;
 #[cfg(feature = "otel")]
 pub mod spans;
 #[cfg(all(feature = "model", not(feature = "otel")))]
@@ -47,3 +60,6 @@ pub mod spans;
 pub mod spans;
 pub mod stop_signals;
 pub mod toolbox;
+pub mod tour;
+pub mod trust_listing;
+pub mod wrapped;

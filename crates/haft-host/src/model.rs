@@ -1,6 +1,8 @@
 //! Which model is asked, with which key, and how it is used.
 
 #[cfg(feature = "model")]
+pub mod asked;
+#[cfg(feature = "model")]
 pub mod choice;
 #[cfg(feature = "model")]
 mod from_env;

@@ -4,4 +4,5 @@ mod adapted;
 mod answered;
 pub mod compared;
 mod recorded;
+pub mod records;
 pub mod session_replay;

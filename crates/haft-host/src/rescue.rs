@@ -1,4 +1,4 @@
-//! Opens a workspace for the commands that must work when settings are broken: undo, redo, log, diff, gc.
+//! Opens a workspace for the commands that must work when settings are broken: undo, redo, log, diff, blame, gc.
 //!
 //! A person needs them most when something went wrong, and a mistake in a settings file may be part of that. They need
 //! the workspace and haft's own folders; hooks, tools and a runtime are not loaded, which also saves time. Mistakes are
@@ -9,12 +9,13 @@
 use std::cell::OnceCell;
 use std::path::{Component, Path, PathBuf};
 
+use anyhow::Context as _;
 use haft_contract::door::{Breadth, Look};
 use haft_contract::path::{Extent, Place, RawPath, Target};
 use haft_runtime::redact::Redactor;
 use haft_workspace::files::Workspace;
 use haft_workspace::history::History;
-use haft_workspace::state::{WorkspaceState, real_path_of};
+use haft_workspace::state::{WorkspaceState, check_folder, real_path_of};
 
 use crate::loaded_workspace::{LoadedWorkspace, Search};
 use crate::options::Options;
@@ -43,8 +44,12 @@ impl Rescue {
         let secrets = settings.environment.secrets.clone();
         let limits = settings.journal.limits();
         let state_folder = settings.environment.state_folder;
+        // "There is nothing to undo" must not stand for a history that haft does not read.
+        check_folder(&state_folder)
+            .with_context(|| format!("haft does not use its state folder {}", state_folder.display()))?;
         let state = WorkspaceState::new(&state_folder, workspace.path()).with_journal_limits(limits);
         workspace.finish_left_behind(&state).iter().for_each(|line| options.notices.note(line));
+        workspace.close_left_edits(&state, None);
         let history = workspace.history(&state);
         let folder = real_path_of(options.folder());
         Ok(Self { state, history, state_folder, workspace, redactor: OnceCell::new(), secrets, folder })
@@ -58,6 +63,15 @@ impl Rescue {
             redactor.also_hide_files(&self.history.earlier_secrets());
             redactor
         })
+    }
+
+    /// Finds the file that a change set names.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it leads out of the workspace.
+    pub fn locate_in_workspace(&self, path: &Path) -> anyhow::Result<Target> {
+        self.locate(&self.workspace.path().join(path))
     }
 
     /// Finds the file that a person named.

@@ -2,25 +2,29 @@
 
 use std::borrow::Cow;
 use std::io;
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, bail};
 use haft_agent::history::Past;
 use haft_agent::instructions::{BasePrompt, Instructions, Manner, Words};
+use haft_agent::output::OutputSchema;
 use haft_agent::record::Record;
 use haft_config::model::{ModelSection, WireName};
 use haft_contract::error::AdvanceYes;
+use haft_contract::path::one_line;
 #[cfg(feature = "model")]
 use haft_model::client::Endpoint;
 use haft_model::conversation::{Answer, Call, Message, Usage};
 use haft_model::wire::Wire;
 use haft_policy::policy::Mode;
 use haft_runtime::redact::Redactor;
-use haft_workspace::state::read_config_file;
-use haft_workspace::state::sessions::{Kept, SessionId, SessionLog, Sessions, Tally};
+use haft_workspace::state::sessions::{Damage, Kept, SessionId, SessionLog, Sessions, Tally};
+use haft_workspace::state::{read_config_file, read_named_file};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::bounded_text::one_line_of;
 use crate::host::Host;
 use crate::options::Options;
 
@@ -50,6 +54,23 @@ pub enum SessionRecord {
     Result(Value),
     /// The run ended like this.
     Ended(String),
+    /// A message was typed while the model worked, and waits.
+    Queued(QueuedMessage),
+    /// It waits no longer: it was sent, or taken back.
+    Unqueued(u64),
+    /// What is typed and not sent.
+    Draft(String),
+}
+
+/// A message that waits for the model.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QueuedMessage {
+    /// Its number in the session.
+    pub id: u64,
+    /// The message.
+    pub text: String,
+    /// Whether it waits for the end of the turn; else for the model's next step.
+    pub after_turn: bool,
 }
 
 /// What was said about a run that makes its tools, and what they answer, what they are.
@@ -129,6 +150,33 @@ impl SessionRecorder {
         let _ = self.write(&SessionRecord::Result(record));
     }
 
+    /// Writes down that a message waits, before anything else happens with it.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the log cannot be written.
+    pub fn queue(&self, message: &QueuedMessage) -> io::Result<()> {
+        self.write(&SessionRecord::Queued(message.clone()))
+    }
+
+    /// Writes down that a message waits no longer.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the log cannot be written.
+    pub fn unqueue(&self, id: u64) -> io::Result<()> {
+        self.write(&SessionRecord::Unqueued(id))
+    }
+
+    /// Writes down what is typed and not sent.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the log cannot be written.
+    pub fn draft(&self, text: &str) -> io::Result<()> {
+        self.write(&SessionRecord::Draft(text.to_owned()))
+    }
+
     /// Writes down how a run ended.
     pub fn end(&self, how: &str) {
         // Whoever reads it finds everything else there.
@@ -176,6 +224,10 @@ pub struct ResumedSession {
     pub unread: usize,
     /// Calls that had begun when the process ended, and of which nobody knows what came.
     pub open: Vec<Call>,
+    /// Messages that waited.
+    pub queued: Vec<QueuedMessage>,
+    /// What was typed and not sent.
+    pub draft: String,
 }
 
 impl ResumedSession {
@@ -193,6 +245,30 @@ impl ResumedSession {
             }
         }
         left
+    }
+
+    /// Says what of the session is lost, and which calls may have taken effect; the model is told the same.
+    pub fn remarks(&self, damage: &Damage, redactor: &Redactor) -> Vec<String> {
+        let mut remarks = Vec::new();
+        if damage.torn > 0 {
+            let torn = damage.torn;
+            remarks.push(format!("note: the last record of the session is incomplete ({torn} bytes); haft skips it"));
+        }
+        let (places, bytes) = (damage.places + self.unread, damage.bytes);
+        if places > 0 {
+            let places = if places == 1 { "one place".to_owned() } else { format!("{places} places") };
+            remarks.push(format!(
+                "warning: {places} of the session cannot be read ({bytes} bytes), so its content is lost; haft tells the model"
+            ));
+        }
+        for call in &self.open {
+            let arguments: String = one_line(&redactor.redact(&call.arguments)).chars().take(100).collect();
+            remarks.push(format!(
+                "note: the last run ended during the call {} {arguments}: it may have taken effect; check before you repeat it",
+                one_line_of(&call.name, 60)
+            ));
+        }
+        remarks
     }
 
     fn note(&mut self, record: SessionRecord) {
@@ -218,6 +294,9 @@ impl ResumedSession {
                 self.open.retain(|call| call.id != answer.call);
                 self.past.answers.push(answer);
             }
+            SessionRecord::Queued(message) => self.queued.push(message),
+            SessionRecord::Unqueued(id) => self.queued.retain(|message| message.id != id),
+            SessionRecord::Draft(text) => self.draft = text,
             SessionRecord::Result(_) | SessionRecord::Ended(_) => {}
         }
     }
@@ -252,6 +331,26 @@ pub fn newest_session(sessions: &Sessions) -> anyhow::Result<SessionId> {
     match sessions.list()?.into_iter().next() {
         Some(session) => Ok(session.id),
         None => bail!("there is no session in this workspace yet; start one: haft run \"make the tests pass\""),
+    }
+}
+
+/// Reads the schema that the answer of a run must fit.
+///
+/// # Errors
+///
+/// Fails when the file has no JSON Schema.
+pub fn output_schema(path: &Path) -> anyhow::Result<OutputSchema> {
+    let shown = path.display();
+    let text = match read_named_file(path) {
+        Ok(text) => text,
+        Err(_) if path.to_string_lossy().trim_start().starts_with('{') => {
+            bail!("--output-schema takes the name of a file; write the schema to a file and name that file")
+        }
+        Err(error) => bail!("--output-schema: {shown} cannot be read: {error}; name a file with one JSON Schema"),
+    };
+    match OutputSchema::from_text(&text) {
+        Ok(schema) => Ok(schema),
+        Err(error) => bail!("--output-schema {shown}: {error}"),
     }
 }
 

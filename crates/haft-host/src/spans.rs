@@ -94,13 +94,13 @@ impl Spans {
         let mut tree = sending.tree();
         match told {
             Told::Step(_) => tree.ask(),
-            Told::Text(_) | Told::Thinking(_) | Told::Writing(_) => tree.hear(),
+            Told::Text(_) | Told::Thinking(_) | Told::Writing(_) | Told::Arguments(_) => tree.hear(),
             Told::Again(..) => tree.ask_again(),
             Told::Replied { reply, .. } => tree.reply(reply),
             Told::CallBegan { call, .. } => tree.begin_call(call),
             Told::CallEnded { call, result, answer } => tree.end_call(call, result, &answer.text),
             Told::NotRun { call, .. } => tree.leave_out(call),
-            Told::GoesOn(_) | Told::Unfit(_) | Told::Compacted(_) => {}
+            Told::GoesOn(_) | Told::Unfit(_) | Told::Compacted(_) | Told::Steered(_) => {}
         }
     }
 

@@ -12,4 +12,4 @@ mod message;
 mod tests;
 
 pub use connection::{Connection, Listener, PlainEnd, Receiver, Sender, connect, pair};
-pub use message::{CommandRequest, FromClient, Outcome, Paper, ToClient, VERSION};
+pub use message::{AgentCall, CommandRequest, FromClient, Outcome, Paper, ToClient, VERSION};

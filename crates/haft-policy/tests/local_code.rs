@@ -304,6 +304,23 @@ fn a_file_that_the_same_command_makes_counts() {
     }
     check(Ask, &[], "echo x > argparse.py; python3 -m json.tool a.json");
     check(Ask, &[], "cp a.txt json.py && python3 -m json.tool a.json");
+    let filled = [
+        "cp -r tmpl new",
+        "cp -a tmpl/ new",
+        "mkdir new && cp tmpl/* new",
+        "mkdir -p new && cp -r tmpl/. new",
+        "rsync -a tmpl/ new",
+        "git clone . new",
+        "mv tmpl new",
+        "tar xf a.tar -C new",
+    ];
+    for filled in filled {
+        for entered in ["cd new && python3 -m json.tool ../a.json", "env -C new python3 -m json.tool ../a.json"] {
+            check(Ask, &["tmpl/argparse.py"], &format!("{filled} && {entered}"));
+        }
+    }
+    check(Ask, &["tmpl/argparse.py"], "mkdir new && cp -r tmpl new && cd new/tmpl && python3 -m json.tool ../a.json");
+    check(Allow, &["tmpl/argparse.py"], "mkdir -p new && cd new && python3 -m json.tool ../a.json");
     check(Allow, &[], "mkdir evil && cd evil && git status");
 }
 

@@ -219,6 +219,17 @@ impl<A: Approver> Approver for YesToOrdinary<A> {
     }
 }
 
+/// Says yes to every question, because another agent or its user has answered it: without haft, the agent would run the
+/// command without a sandbox.
+#[derive(Clone, Copy, Debug)]
+pub struct AnsweredElsewhere;
+
+impl Approver for AnsweredElsewhere {
+    fn ask<'a>(&'a self, _: &'a ApprovalRequest) -> BoxFuture<'a, Verdict> {
+        Box::pin(async { Verdict::AllowOnce })
+    }
+}
+
 impl Approver for Box<dyn Approver> {
     fn ask<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Verdict> {
         (**self).ask(request)

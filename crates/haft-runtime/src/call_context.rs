@@ -304,6 +304,7 @@ impl<'a> CallContext<'a> {
         PlanContext::new(&self.session.ground.doors, &*self.session.memory, self.origin, self.limits())
             .in_session(&self.session.name, &self.session.run)
             .hiding_by(&self.session.ground.redactor)
+            .knowing_jobs(&**self.session.jobs)
     }
 
     pub(crate) fn limits(&self) -> &Limits {
@@ -383,6 +384,10 @@ impl Progress for CallContext<'_> {
 
     fn hide<'t>(&self, text: &'t str) -> std::borrow::Cow<'t, str> {
         self.redactor.redact(text)
+    }
+
+    fn is_first_hint(&self, hint: &str) -> bool {
+        self.session.memory.is_first_time("", hint.to_owned())
     }
 
     fn hiding(&self) -> Box<dyn Hiding> {

@@ -47,7 +47,8 @@ pub(crate) fn conflict(left: &[Effect], right: &[Effect], commands: Commands) ->
 /// Returns whether a call has to wait for one before it in the same turn. A change that was asked for first is there when a
 /// command begins, and reads wait for no command.
 pub(crate) fn follows(earlier: &[Effect], later: &[Effect], commands: Commands) -> bool {
-    if conflict(earlier, later, commands) || (awaits_jobs(earlier) && (runs(later) || connects(later))) {
+    let builds_on_jobs = awaits_jobs(earlier) && (runs(later) || connects(later));
+    if conflict(earlier, later, commands) || builds_on_jobs || (asks_of_jobs(later) && may_concern_jobs(earlier)) {
         return true;
     }
     commands == Commands::SideBySide
@@ -73,6 +74,16 @@ pub(crate) fn only_looks(effects: &[Effect]) -> bool {
 /// another session do not wait until a port is open.
 fn awaits_jobs(effects: &[Effect]) -> bool {
     effects.contains(&Effect::Session(StateKey::job_states()))
+}
+
+/// Returns whether a call asks how jobs are, or changes that.
+fn asks_of_jobs(effects: &[Effect]) -> bool {
+    effects.contains(&Effect::Session(StateKey::jobs()))
+}
+
+/// Returns whether a call may start a job, use it, or change what it reads: who stops or restarts the job comes after that.
+fn may_concern_jobs(effects: &[Effect]) -> bool {
+    runs(effects) || connects(effects) || effects.iter().any(|effect| matches!(effect, Effect::Change(..)))
 }
 
 fn connects(effects: &[Effect]) -> bool {
@@ -203,18 +214,23 @@ mod tests {
     }
 
     #[test]
-    fn later_commands_of_a_turn_wait_for_a_call_that_waits_for_a_job_and_other_sessions_do_not() {
-        let jobs = Effect::Session(StateKey("jobs".into()));
+    fn calls_about_jobs_keep_their_place_among_the_commands_of_a_turn_and_other_sessions_do_not_wait() {
+        let jobs = Effect::Session(StateKey::jobs());
         let (listed, waited) = (vec![jobs.clone()], vec![jobs, Effect::Session(StateKey::job_states())]);
         let read = vec![Effect::Read(Target::Inside(Place::new("a", Extent::Entry)))];
         let run = vec![Effect::Run(CommandLine("curl localhost:3000".into()))];
         let fetch = vec![Effect::Connect(Host("localhost".into()))];
+        let edit = vec![Effect::Change(Target::Inside(Place::new("a", Extent::Entry)), Change::Replace)];
         for (earlier, later, waits) in [
             (&waited, &run, true),
             (&waited, &fetch, true),
             (&waited, &read, false),
             (&waited, &waited, true),
-            (&run, &waited, false),
+            (&run, &waited, true),
+            (&run, &listed, true),
+            (&fetch, &waited, true),
+            (&edit, &waited, true),
+            (&read, &waited, false),
             (&listed, &run, false),
         ] {
             assert_eq!(follows(earlier, later, Commands::SideBySide), waits, "{earlier:?} {later:?}");

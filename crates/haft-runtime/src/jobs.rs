@@ -20,6 +20,7 @@ use haft_contract::job::{JobEnd, JobFacts, JobOutput, JobService, JobSync, Jobs,
 use haft_contract::kinds::ErrorKind;
 use haft_contract::process::{Command, HowEnded, Ran, Settle, Settled};
 use haft_contract::signals::{LOOK_AGAIN, Signals};
+use tokio::runtime::Handle;
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
@@ -45,13 +46,15 @@ pub(crate) struct HeldJobs(Arc<SessionJobs>);
 
 /// The jobs of one session.
 pub(crate) struct SessionJobs {
+    /// Itself, for work that outlives whoever asked for it.
+    own: Weak<SessionJobs>,
     ground: Arc<Ground>,
     inner: Mutex<Inner>,
 }
 
 impl HeldJobs {
     pub(crate) fn new(ground: Arc<Ground>) -> Self {
-        Self(Arc::new(SessionJobs { ground, inner: Mutex::default() }))
+        Self(Arc::new_cyclic(|own| SessionJobs { own: own.clone(), ground, inner: Mutex::default() }))
     }
 
     /// Publishes the jobs of the session of this name with its first one.
@@ -95,7 +98,9 @@ struct Inner {
 struct Job {
     number: u64,
     name: Option<String>,
-    line: String,
+    command: Command,
+    /// Runs its task, and starts it again.
+    runtime: Handle,
     began: Instant,
     stop: CancellationToken,
     signals: Signals,
@@ -203,7 +208,8 @@ impl Jobs for SessionJobs {
             let job = Arc::new(Job {
                 number,
                 name,
-                line: command.line.clone(),
+                command: command.clone(),
+                runtime: Handle::current(),
                 began: Instant::now(),
                 stop: stop.clone(),
                 signals,
@@ -285,7 +291,7 @@ impl Jobs for SessionJobs {
 
     fn sync<'a>(&'a self, job: u64) -> BoxFuture<'a, Result<JobSync, ToolError>> {
         Box::pin(async move {
-            let job = self.find(job).ok_or_else(|| ToolError::of(ErrorKind::Bug, "The session has lost a job."))?;
+            let job = self.find(job).ok_or_else(lost)?;
             // A change set of its own; nobody stops it in the middle.
             let permit = job.permit.outliving(CancellationToken::new());
             let receipts = permit.receipts().clone();
@@ -294,6 +300,29 @@ impl Jobs for SessionJobs {
             let settled = answer.await.map_err(|_| has_ended(&job.facts()))??;
             let (changes, notes) = (changes_of(&settled, &receipts), settled.notes);
             Ok(JobSync { change_set: receipts.change_set(), changes, notes, receipts })
+        })
+    }
+
+    fn command(&self, job: u64) -> Option<Command> {
+        self.find(job).map(|job| job.command.clone())
+    }
+
+    fn restart<'a>(&'a self, job: u64) -> BoxFuture<'a, Result<u64, ToolError>> {
+        Box::pin(async move {
+            let (job, jobs) = self.find(job).zip(self.own.upgrade()).ok_or_else(lost)?;
+            // A client that goes away in between must not leave the job stopped.
+            let runtime = job.runtime.clone();
+            let started = runtime.spawn(async move {
+                jobs.stop(job.number).await;
+                let permit = job.permit.outliving(CancellationToken::new());
+                let new = NewJob { command: job.command.clone(), name: job.name.clone() };
+                let number = jobs.start(&permit, new).await?;
+                if let Some((end, _)) = &mut job.state().end {
+                    end.notes.push(format!("it was restarted as job {number}"));
+                }
+                Ok(number)
+            });
+            started.await.unwrap_or_else(|_| Err(lost()))
         })
     }
 
@@ -326,7 +355,7 @@ impl Job {
         JobFacts {
             number: self.number,
             name: self.name.clone(),
-            line: self.line.clone(),
+            line: self.command.line.clone(),
             took: state.end.as_ref().map_or_else(|| self.began.elapsed(), |(_, took)| *took),
             printed: state.log.printed(),
             read: state.read,
@@ -424,6 +453,10 @@ fn changes_of(settled: &Settled, receipts: &Receipts) -> String {
     let summary = settled.summary();
     receipts.note_counts(summary.counts);
     summary.sentence(MOST_FILES)
+}
+
+fn lost() -> ToolError {
+    ToolError::of(ErrorKind::Bug, "The session has lost a job.")
 }
 
 fn has_ended(job: &JobFacts) -> ToolError {

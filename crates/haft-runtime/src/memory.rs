@@ -32,7 +32,7 @@ const MOST_KEPT: usize = 256;
 const LARGEST_KEPT: usize = 1024 * 1024;
 /// Most files remembered.
 const MOST_FILES: usize = 65_536;
-/// Most kinds of repairs remembered.
+/// Most kinds of repairs and hints remembered.
 const MOST_TOLD: usize = 1_024;
 /// Most bytes of contents remembered, so that a file that changed can be compared with what was read.
 const MOST_CONTENT: usize = 32 * 1024 * 1024;
@@ -127,7 +127,7 @@ struct Inner {
     contents: (VecDeque<Target>, usize),
     failures_in_a_row: HashMap<u64, usize>,
     kept: HashMap<KeptKey, (ToolOutput, Instant)>,
-    /// The kinds of repairs that were told, each with its tool.
+    /// The kinds of repairs that were told, each with its tool, and hints.
     told: HashSet<(String, String)>,
 }
 
@@ -230,7 +230,7 @@ impl Memory {
         (age <= no_older).then(|| (output.clone(), age))
     }
 
-    /// Notes that a kind of repair is told of a tool; returns whether it is the first time.
+    /// Notes that a kind of repair is told of a tool, or a hint of none; returns whether it is the first time.
     pub(crate) fn is_first_time(&self, tool: &str, kind: String) -> bool {
         let mut inner = self.inner();
         if inner.told.len() >= MOST_TOLD {

@@ -13,6 +13,7 @@ mod git_history;
 
 use std::ffi::OsStr;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use haft_contract::door::{Breadth, Receipt, SecretLook};
 use haft_contract::effect::Effect;
@@ -34,6 +35,9 @@ pub(crate) struct KnownSecrets {
     looked: AtomicBool,
     /// Whether the first level of the workspace was looked at once.
     looked_near: AtomicBool,
+    /// Held from a look at files until their values are hidden: a second look finds nothing new in files that the first one
+    /// has read.
+    looking: Mutex<()>,
     history: GitHistory,
 }
 
@@ -63,15 +67,23 @@ pub(crate) async fn learn_first(cx: &CallContext<'_>, effects: &[Effect]) {
 /// Learns what is secret at the first level of the workspace, where nothing is known yet.
 pub(crate) fn learn_nearest(ground: &Ground) {
     if !ground.secrets.looked_near.load(Ordering::Relaxed) {
-        ground.redactor.also_hide_files(&ground.doors.look.secrets(Breadth::FirstLevel).changed);
+        hide_files(ground, Breadth::FirstLevel);
         ground.secrets.looked_near.store(true, Ordering::Relaxed);
     }
 }
 
 /// Learns what is secret in all of the workspace.
 pub(crate) fn learn_all(ground: &Ground) {
+    hide_files(ground, Breadth::Whole);
     ground.secrets.note_whole_look();
-    ground.redactor.also_hide_files(&ground.doors.look.secrets(Breadth::Whole).changed);
+}
+
+/// Hides the values in the secret files; returns what was found, and whether all values are hidden.
+fn hide_files(ground: &Ground, breadth: Breadth) -> (SecretLook, bool) {
+    let _others_wait = ground.secrets.looking.lock().unwrap_or_else(PoisonError::into_inner);
+    let found = ground.doors.look.secrets(breadth);
+    let is_all = ground.redactor.also_hide_files(&found.changed);
+    (found, is_all)
 }
 
 /// Learns what a call has just made secret, what it left in git, and what the reason may show why another one was not made.
@@ -122,16 +134,16 @@ fn breadth(effects: &[Effect]) -> Breadth {
 /// Looks at files, and at what git keeps. Its future is large and most calls need none, so callers box it.
 async fn look(cx: &CallContext<'_>, breadth: Breadth, when: When) {
     let ground = &cx.session.ground;
-    let found = match breadth {
-        Breadth::FirstLevel => ground.doors.look.secrets(breadth),
+    let (found, is_all) = match breadth {
+        Breadth::FirstLevel => hide_files(ground, breadth),
         Breadth::Whole => {
+            // A call that is stopped meanwhile leaves nothing half known: the thread goes on.
+            let shared = Arc::clone(ground);
+            let hidden = tokio::task::spawn_blocking(move || hide_files(&shared, breadth)).await;
             ground.secrets.note_whole_look();
-            let look = ground.doors.look.clone();
-            let looked = tokio::task::spawn_blocking(move || look.secrets(breadth)).await;
-            looked.unwrap_or(SecretLook { changed: Vec::new(), stores: Vec::new(), is_whole: false })
+            hidden.unwrap_or((SecretLook { changed: Vec::new(), stores: Vec::new(), is_whole: false }, false))
         }
     };
-    let is_all = ground.redactor.also_hide_files(&found.changed);
     let is_whole = found.is_whole && is_all;
     if !is_whole && !ground.secrets.told.swap(true, Ordering::Relaxed) {
         let words = "There are more secrets in files here than haft looks at; values from the rest are not hidden.";

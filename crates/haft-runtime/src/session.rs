@@ -115,6 +115,13 @@ impl Session {
         joined
     }
 
+    /// Lets the calls count as those of another agent's turn, which has names of its own.
+    pub fn in_turn_of(mut self, run: &str, turn: u64) -> Self {
+        self.run = run.into();
+        self.turn = Mutex::new(Turn::new(turn));
+        self
+    }
+
     /// Names the program or model that makes the calls from now on, for the log.
     pub fn set_agent(&self, name: &str) {
         *self.agent.lock().unwrap_or_else(PoisonError::into_inner) = Some(name.to_owned());

@@ -9,6 +9,7 @@
 //!
 //! Not here: deciding whether a command may run, preparing and reading its layer (`haft-workspace`).
 
+mod ahead;
 mod attend;
 mod caches;
 mod child;
@@ -49,11 +50,13 @@ mod source;
 mod standby;
 mod started;
 mod strays;
+mod unconfined;
 mod wake;
 mod whose_home;
 mod wire;
 mod worker;
 
+pub use ahead::launcher_ahead;
 pub use caches::ToolCache;
 pub use detached::{Owner, report_to_starter, start_detached};
 pub use examination::examine;
@@ -65,3 +68,4 @@ pub use orders::Trial;
 pub use platform::{Platform, how_to_get};
 pub use sandbox::Sandbox;
 pub use settings::{Network, Requirement, Settings, usual_memory};
+pub use unconfined::{run_in_place, try_hook};

@@ -104,6 +104,16 @@ impl Platform {
         }
     }
 
+    /// Says how to get a fresh `/proc` there, where everything else is permitted: the engine covers parts of `/proc`.
+    fn permits_fresh_proc(self) -> String {
+        match self {
+            Platform::Docker => "docker run --security-opt systempaths=unconfined".into(),
+            // Podman's own profile permits namespaces and mounts.
+            Platform::Podman => "podman run --security-opt unmask=ALL".into(),
+            other => other.permits_namespaces(),
+        }
+    }
+
     fn is_container(self) -> bool {
         matches!(
             self,
@@ -119,11 +129,10 @@ pub fn how_to_get(missing: &[Layer], platforms: &[Platform], root: &Path) -> Vec
     let mut told = Vec::new();
     let is_in_container = platforms.iter().any(|platform| platform.is_container());
     // A layer that needs another one, or a newer kernel, is not a matter of permissions.
-    if missing.contains(&Layer::UserNamespace)
-        || missing.contains(&Layer::Mounts)
-        || missing.contains(&Layer::FreshProc)
-    {
-        told.extend(platforms.iter().map(|platform| format!("{}: {}", platform.name(), platform.permits_namespaces())));
+    let are_namespaces_missing = missing.contains(&Layer::UserNamespace) || missing.contains(&Layer::Mounts);
+    if are_namespaces_missing || missing.contains(&Layer::FreshProc) {
+        let remedy = if are_namespaces_missing { Platform::permits_namespaces } else { Platform::permits_fresh_proc };
+        told.extend(platforms.iter().map(|platform| format!("{}: {}", platform.name(), remedy(*platform))));
         told.extend(settings_of_kernel(root));
         if told.is_empty() {
             told.push(
@@ -235,6 +244,9 @@ mod tests {
             assert!(told.starts_with(platform.name()) && told.contains(word), "{told}");
             assert_eq!(told.lines().count(), 1, "{told}");
         }
+        let only_proc = [Layer::FreshProc, Layer::ProcessLimit];
+        let podman = told(&only_proc, &[Platform::Podman], &plain);
+        assert_eq!(podman.lines().next(), Some("Podman: podman run --security-opt unmask=ALL"), "{podman}");
         assert!(told(&every_namespace, &[], &plain).contains("Permit user namespaces"));
         assert!(told(&every_namespace, &[], &ubuntu).starts_with("sudo sysctl -w kernel.apparmor"));
         let landlock = told(&[Layer::Landlock, Layer::LandlockPorts], &[Platform::Docker], &no_landlock);

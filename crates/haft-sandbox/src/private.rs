@@ -3,11 +3,12 @@
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 
 use haft_contract::process::Ground;
-use rustix::fs::{FlockOperation, Mode, OFlags};
+use rustix::fs::{CWD, FlockOperation, Mode, OFlags, RenameFlags, renameat_with};
+use rustix::process::{getegid, geteuid};
 
 use crate::caches::Caches;
 use crate::settings::Settings;
@@ -21,10 +22,15 @@ const ATTEMPTS: usize = 8;
 /// The folders of a session: where each lies inside, the home without a name, and what it is called outside.
 const OF_SESSION: [(&str, &str); 4] = [("", "home"), ("/tmp", "tmp"), ("/var/tmp", "var-tmp"), ("/dev/shm", "shm")];
 
+/// Where the emptied folders of a session wait for the next one, beside those of sessions.
+const SPARE: &str = "spare-place";
+
 /// A folder that only this user can enter; removed when dropped.
 #[derive(Debug)]
 pub(crate) struct PrivateFolder {
     path: PathBuf,
+    /// Where it is put, emptied, instead of being removed.
+    spare: Option<PathBuf>,
     /// Locked while haft lives; so whoever finds one that is not, can remove it.
     _locked: OwnedFd,
 }
@@ -41,7 +47,11 @@ impl SessionPlace {
     /// Makes them with the first command, for the owner of the workspace.
     pub(crate) fn of(settings: &Settings, ground: &dyn Ground) -> Option<Self> {
         let workspace = ground.roots().first().map(|root| &root.folder);
-        let folder = PrivateFolder::of_session(&ground.place()?, workspace).ok()?;
+        let above = ground.place()?;
+        let spare = above.with_file_name(SPARE);
+        let again = PrivateFolder::again(&above, &spare, workspace);
+        let mut folder = again.map_or_else(|| PrivateFolder::of_session(&above, workspace).ok(), Some)?;
+        folder.spare = Some(spare);
         Some(Self { caches: Caches::of_session(settings, ground, &folder), folder })
     }
 }
@@ -76,9 +86,7 @@ impl PrivateFolder {
         for (place, name) in OF_SESSION {
             let path = folder.path.join(name);
             make_folder(&path)?;
-            // Programs look whether a folder for everybody's temporary files is one.
-            let mode = if place.is_empty() { 0o700 } else { 0o1777 };
-            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode))?;
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode_of(place)))?;
         }
         folder.give_to_owner_of(workspace)?;
         Ok(folder)
@@ -102,15 +110,69 @@ impl PrivateFolder {
             }
             // Somebody who cleans up may have been faster with the lock; then there is another name.
             if let Some(locked) = lock(&path).filter(|_| path.exists()) {
-                return Ok(Self { path, _locked: locked });
+                return Ok(Self { path, spare: None, _locked: locked });
             }
         }
         Err(io::Error::new(io::ErrorKind::ResourceBusy, "its folders cannot be locked"))
     }
 
+    /// Takes the emptied folders of an earlier session, where they are as new ones would be: a disk takes long to make some.
+    fn again(above: &Path, spare: &Path, workspace: Option<&OwnedFd>) -> Option<Self> {
+        remove_abandoned(above);
+        let path = above.join(format!("{PREFIX}{}", Mark::fresh()));
+        // Whoever moves it away has it.
+        renameat_with(CWD, spare, CWD, &path, RenameFlags::NOREPLACE).ok()?;
+        let locked = lock(&path).filter(|_| path.exists())?;
+        let folder = Self { path, spare: None, _locked: locked };
+        folder.is_as_new(workspace).ok()?.then_some(folder)
+    }
+
+    fn is_as_new(&self, workspace: Option<&OwnedFd>) -> io::Result<bool> {
+        let own = (geteuid().as_raw(), getegid().as_raw());
+        let owner = match workspace.filter(|_| geteuid().is_root()) {
+            Some(workspace) => rustix::fs::fstat(workspace).map(|found| (found.st_uid, found.st_gid))?,
+            None => own,
+        };
+        let is_new = |path: &Path, mode: u32| {
+            let found = path.symlink_metadata()?;
+            let is_right = found.is_dir() && found.mode() & 0o7777 == mode && (found.uid(), found.gid()) == owner;
+            let has_attributes = rustix::fs::llistxattr(path, &mut [0_u8; 0])? > 0;
+            io::Result::Ok(is_right && !has_attributes)
+        };
+        let mut is_as_new = is_new(&self.path, 0o700)? && std::fs::read_dir(&self.path)?.count() == OF_SESSION.len();
+        for (place, name) in OF_SESSION {
+            let path = self.path.join(name);
+            is_as_new = is_as_new && is_new(&path, mode_of(place))? && std::fs::read_dir(&path)?.next().is_none();
+        }
+        Ok(is_as_new)
+    }
+
+    /// Empties the folders of a session for another one.
+    fn put_by(&self, spare: &Path) -> io::Result<()> {
+        if spare.symlink_metadata().is_ok() {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        for entry in std::fs::read_dir(&self.path)? {
+            let path = entry?.path();
+            let Some((place, _)) = OF_SESSION.iter().find(|(_, name)| path.ends_with(name)) else {
+                std::fs::remove_dir_all(&path)?;
+                continue;
+            };
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode_of(place)))?;
+            for inner in std::fs::read_dir(&path)? {
+                let inner = inner?;
+                match inner.file_type()?.is_dir() {
+                    true => std::fs::remove_dir_all(inner.path())?,
+                    false => std::fs::remove_file(inner.path())?,
+                }
+            }
+        }
+        Ok(renameat_with(CWD, &self.path, CWD, spare, RenameFlags::NOREPLACE)?)
+    }
+
     /// The command runs as the owner of the workspace, if haft runs as root.
     fn give_to_owner_of(&self, workspace: Option<&OwnedFd>) -> io::Result<()> {
-        let Some(workspace) = workspace.filter(|_| rustix::process::geteuid().is_root()) else { return Ok(()) };
+        let Some(workspace) = workspace.filter(|_| geteuid().is_root()) else { return Ok(()) };
         let owner = rustix::fs::fstat(workspace)?;
         give_away(&self.path, owner.st_uid, owner.st_gid)
     }
@@ -169,6 +231,11 @@ fn remove_abandoned(above: &Path) {
     }
 }
 
+/// Returns the rights of a folder of a session. Programs look whether a folder for everybody's temporary files is one.
+fn mode_of(place: &str) -> u32 {
+    if place.is_empty() { 0o700 } else { 0o1777 }
+}
+
 /// Locks a folder, unless somebody has or it is none of ours.
 fn lock(path: &Path) -> Option<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -202,7 +269,10 @@ fn give_away(path: &Path, user: u32, group: u32) -> io::Result<()> {
 
 impl Drop for PrivateFolder {
     fn drop(&mut self) {
-        remove(&self.path);
+        let is_put_by = self.spare.as_ref().is_some_and(|spare| self.put_by(spare).is_ok());
+        if !is_put_by {
+            remove(&self.path);
+        }
     }
 }
 
@@ -266,6 +336,39 @@ mod tests {
         let path = living.path().to_owned();
         drop(living);
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn the_next_session_gets_emptied_folders_and_those_that_are_not_as_new_go() {
+        let home = tempfile::tempdir().unwrap();
+        let (above, spare) = (home.path().join("places"), home.path().join(SPARE));
+        std::fs::create_dir(&above).unwrap();
+        let again = || PrivateFolder::again(&above, &spare, None);
+        let put_by = |mut folder: PrivateFolder| {
+            folder.spare = Some(spare.clone());
+            drop(folder);
+        };
+        assert!(again().is_none());
+        let folder = PrivateFolder::of_session(&above, None).unwrap();
+        let number = folder.home().metadata().unwrap().ino();
+        std::fs::create_dir_all(folder.path().join("caches/npm")).unwrap();
+        std::fs::create_dir_all(folder.home().join("a/b")).unwrap();
+        std::fs::write(folder.temporary().join("canary"), "").unwrap();
+        std::fs::set_permissions(folder.home(), std::fs::Permissions::from_mode(0o500)).unwrap();
+        put_by(folder);
+        assert_eq!(std::fs::read_dir(&above).unwrap().count(), 0);
+
+        let folder = again().expect("they are as new");
+        assert_eq!(folder.home().metadata().unwrap().ino(), number);
+        assert!(folder.is_as_new(None).unwrap() && again().is_none());
+        put_by(folder);
+
+        std::fs::write(spare.join("tmp/canary"), "").unwrap();
+        assert!(again().is_none() && !spare.exists());
+        assert_eq!(std::fs::read_dir(&above).unwrap().count(), 0);
+        put_by(PrivateFolder::of_session(&above, None).unwrap());
+        std::fs::set_permissions(spare.join("home"), std::fs::Permissions::from_mode(0o755)).unwrap();
+        assert!(again().is_none() && !spare.exists());
     }
 
     #[test]

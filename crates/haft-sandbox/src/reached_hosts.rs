@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use haft_contract::connection::{HostOutcome, ReachedHost};
+use haft_contract::effect::{Does, Effect};
 use haft_contract::process::HowEnded;
 
 /// Most hosts in one line.
@@ -15,6 +16,8 @@ const USUAL: [u16; 3] = [0, 80, 443];
 pub(crate) enum Suspects<'a> {
     /// The command, or one of these jobs.
     Command(&'a [Arc<str>]),
+    /// One of these jobs: nothing that the command runs makes connections.
+    Jobs(&'a [Arc<str>]),
     /// A job, or the commands that ran meanwhile.
     Job,
 }
@@ -52,9 +55,28 @@ pub(crate) fn notes(hosts: &[ReachedHost], how: HowEnded, suspects: Suspects<'_>
     notes
 }
 
-impl Suspects<'_> {
+impl<'a> Suspects<'a> {
+    /// Returns who may have made the connections while a command with these effects ran beside these jobs.
+    pub(crate) fn beside(jobs: &'a [Arc<str>], effects: &[Effect]) -> Self {
+        let steps = || {
+            effects.iter().filter_map(|effect| match effect {
+                Effect::Step(step) => Some(&step.does),
+                _ => None,
+            })
+        };
+        let is_local = |does: &Does| {
+            matches!(does, Does::Nothing | Does::NothingElse | Does::Read(_) | Does::List(_) | Does::Change(..))
+        };
+        let is_known = steps().next().is_some() && steps().all(is_local);
+        if is_known && !jobs.is_empty() { Self::Jobs(jobs) } else { Self::Command(jobs) }
+    }
+
     fn words(self) -> String {
-        let Self::Command(jobs) = self else { return " (by this job, or by commands that ran beside it)".to_owned() };
+        let (jobs, command) = match self {
+            Self::Command(jobs) => (jobs, "this command or "),
+            Self::Jobs(jobs) => (jobs, ""),
+            Self::Job => return " (by this job, or by commands that ran beside it)".to_owned(),
+        };
         let mut names: Vec<String> = Vec::new();
         for name in jobs.iter().map(|job| format!("\"{job}\"")) {
             if !names.contains(&name) {
@@ -63,8 +85,8 @@ impl Suspects<'_> {
         }
         match names.len() {
             0 => String::new(),
-            1 => format!(" (by this command or the job {})", names[0]),
-            _ => format!(" (by this command or the jobs {})", names.join(", ")),
+            1 => format!(" (by {command}the job {})", names[0]),
+            _ => format!(" (by {command}the jobs {})", names.join(", ")),
         }
     }
 }
@@ -89,6 +111,8 @@ fn in_words(bytes: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use haft_contract::effect::{CommandLine, Step};
+
     use super::*;
 
     fn host(name: &str, port: u16, outcome: HostOutcome) -> ReachedHost {
@@ -128,5 +152,27 @@ mod tests {
         assert!(told(&[]).starts_with("network: a.example;"));
         assert!(told(&["web", "web"]).starts_with("network (by this command or the job \"web\"): a.example;"));
         assert!(told(&["a", "b"]).starts_with("network (by this command or the jobs \"a\", \"b\"): "));
+    }
+
+    #[test]
+    fn a_command_that_runs_nothing_that_connects_is_not_suspected() {
+        let told = |does: &[Does], jobs: &[Arc<str>]| {
+            let step = |does: &Does| {
+                let (command, folder, words) = ("t".into(), "".into(), ["t".to_owned()].into());
+                Effect::Step(Step { command, folder, part: (0, 1), words, does: does.clone() })
+            };
+            let run = Effect::Run(CommandLine("t".into()));
+            let effects: Vec<Effect> = std::iter::once(run).chain(does.iter().map(step)).collect();
+            let hosts = [host("a.example", 443, HostOutcome::Reached)];
+            notes(&hosts, HowEnded::Exited(0), Suspects::beside(jobs, &effects)).remove(0)
+        };
+        let jobs: [Arc<str>; 1] = ["npx vite".into()];
+        let of_job = "network (by the job \"npx vite\"): a.example;";
+        let of_either = "network (by this command or the job \"npx vite\"): a.example;";
+        assert!(told(&[Does::Nothing, Does::NothingElse], &jobs).starts_with(of_job));
+        assert!(told(&[Does::Nothing, Does::Program("x".into())], &jobs).starts_with(of_either));
+        assert!(told(&[Does::Connect(None)], &jobs).starts_with(of_either));
+        assert!(told(&[], &jobs).starts_with(of_either), "a command of which nothing is known");
+        assert!(told(&[Does::Nothing], &[]).starts_with("network: a.example;"));
     }
 }

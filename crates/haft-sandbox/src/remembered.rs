@@ -24,8 +24,19 @@ struct Holder {
     boot: String,
     kernel: String,
     user: u32,
+    /// A container may share a home with its host, and permits less.
+    surroundings: Surroundings,
     /// Which file haft is, and when it was changed.
     program: (u64, u64, i64, i64),
+}
+
+/// What a container changes for its processes.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Surroundings {
+    users: Option<PathBuf>,
+    mounts: Option<PathBuf>,
+    /// The kernel's lines about filters of system calls.
+    filters: Vec<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -89,8 +100,18 @@ impl Holder {
             boot: boot.trim().to_owned(),
             kernel,
             user: rustix::process::geteuid().as_raw(),
+            surroundings: Surroundings::now(),
             program: (program.dev(), program.ino(), program.mtime(), program.mtime_nsec()),
         })
+    }
+}
+
+impl Surroundings {
+    fn now() -> Self {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let filters = status.lines().filter(|line| line.starts_with("Seccomp")).map(str::to_owned).collect();
+        let namespace = |kind: &str| std::fs::read_link(Path::new("/proc/self/ns").join(kind)).ok();
+        Self { users: namespace("user"), mounts: namespace("mnt"), filters }
     }
 }
 

@@ -11,7 +11,6 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Instant;
 
 use haft_contract::BoxFuture;
 use haft_contract::connection::SessionNetwork;
@@ -43,6 +42,7 @@ use crate::worker::{Hire, Terms};
 use crate::{environment, ports, programs, reached_hosts, refusal};
 use attended::attended;
 pub(crate) use given::descriptors;
+use seen::Keys;
 
 /// What is said of a command that had the network because it was approved with it.
 const WITH_NETWORK: &str = "it ran with the network, to any host";
@@ -61,9 +61,8 @@ pub struct Sandbox {
     network: Option<Arc<dyn SessionNetwork>>,
     remembered: Option<Remembered>,
     known: Mutex<Option<Confinement>>,
-    covered: OnceLock<Vec<PathBuf>>,
-    /// The keys in folders of toolchains, and when they were looked for.
-    keys: Mutex<Option<(Instant, Vec<PathBuf>)>>,
+    covered: Arc<OnceLock<Vec<PathBuf>>>,
+    keys: Arc<Keys>,
     home: HomeWatch,
     /// Commands that somebody agreed to hold a copy while they run in the home of the session.
     guests: Arc<()>,
@@ -83,8 +82,8 @@ impl Sandbox {
             network: None,
             remembered: None,
             known: Mutex::default(),
-            covered: OnceLock::new(),
-            keys: Mutex::default(),
+            covered: Arc::default(),
+            keys: Arc::default(),
             home: HomeWatch::default(),
             guests: Arc::default(),
             told_of_caches: AtomicBool::new(false),
@@ -438,7 +437,8 @@ impl Processes for Sandbox {
             if let Some(reached) = uses.map(|uses| uses.reached()) {
                 permit.receipts().note_reached(&reached);
                 others.extend(self.jobs.others(job.as_ref()));
-                let suspects = if job.is_some() { Suspects::Job } else { Suspects::Command(&others) };
+                let beside = || Suspects::beside(&others, permit.effects());
+                let suspects = if job.is_some() { Suspects::Job } else { beside() };
                 notes.extend(reached_hosts::notes(&reached, finish.how, suspects));
                 refused_hosts = reached_hosts::refused(&reached);
             }

@@ -14,6 +14,8 @@ use crate::wake::Wake;
 
 /// Most bytes of one piece: as many as a pipe holds.
 const PIECE: usize = 64 * 1024;
+/// How many bytes a pipe holds through which much comes.
+const WIDE: usize = 512 * 1024;
 /// Most bytes that are read after all processes are gone: as many as the largest pipe holds. Whoever still writes then
 /// is none of ours.
 const AFTER_THE_END: usize = 1024 * 1024;
@@ -28,12 +30,14 @@ pub(crate) struct Source {
     /// What was read and could not be passed on yet.
     piece: Option<Vec<u8>>,
     read_after_end: usize,
+    /// Whether the pipe was made larger, because much comes through it.
+    is_wide: bool,
     tail: Tail,
 }
 
 impl Source {
     pub(crate) fn new(stream: Stream, pipe: OwnedFd) -> Self {
-        Self { stream, pipe: Some(pipe), piece: None, read_after_end: 0, tail: Tail::default() }
+        Self { stream, pipe: Some(pipe), piece: None, read_after_end: 0, is_wide: false, tail: Tail::default() }
     }
 
     /// Returns what to wait on; nothing while a piece waits for room.
@@ -79,16 +83,28 @@ impl Source {
     fn read(&mut self, is_after_end: bool) {
         let Some(pipe) = self.pipe.as_ref().filter(|_| self.read_after_end < AFTER_THE_END) else { return };
         let mut piece = Vec::with_capacity(PIECE);
-        match rustix::io::read(pipe, spare_capacity(&mut piece)) {
-            Ok(1..) => {
-                self.read_after_end += if is_after_end { piece.len() } else { 0 };
-                self.tail.take(&piece);
-                // Small pieces wait in the queue too; they need not be as large as the largest.
-                piece.shrink_to_fit();
-                self.piece = Some(piece);
+        // Programs write in small pieces; whoever writes fast is read in large ones.
+        let is_open = loop {
+            match rustix::io::read(pipe, spare_capacity(&mut piece)) {
+                Ok(1..) if piece.len() < PIECE => {}
+                Ok(1..) | Err(Errno::AGAIN | Errno::INTR) => break true,
+                Ok(0) | Err(_) => break false,
             }
-            Err(Errno::AGAIN | Errno::INTR) => {}
-            Ok(0) | Err(_) => self.pipe = None,
+        };
+        if piece.len() == PIECE && !self.is_wide {
+            self.is_wide = true;
+            // Where that is too much for one user, it stays as it is.
+            let _ = rustix::pipe::fcntl_setpipe_size(pipe, WIDE);
+        }
+        if !is_open {
+            self.pipe = None;
+        }
+        if !piece.is_empty() {
+            self.read_after_end += if is_after_end { piece.len() } else { 0 };
+            self.tail.take(&piece);
+            // Small pieces wait in the queue too; they need not be as large as the largest.
+            piece.shrink_to_fit();
+            self.piece = Some(piece);
         }
     }
 }

@@ -21,7 +21,7 @@ use crate::kept::KeptRoots;
 use crate::launcher::Launcher;
 use crate::orders::{LEND_SOCKETS, NAME, Orders};
 use crate::private::SessionPlace;
-use crate::wire;
+use crate::{ahead, wire};
 
 /// How long a launcher may take to copy itself.
 const TO_COPY: Duration = Duration::from_secs(5);
@@ -84,7 +84,10 @@ impl Launchers {
             return Ok(launched);
         }
         drop(standby.take());
-        let another = Standby::start(&self.launcher)?;
+        let another = match ahead::take(&self.launcher) {
+            Some(ahead) => ahead,
+            None => Standby::start(&self.launcher)?,
+        };
         let launched = another.copy()?;
         *standby = Some(another);
         Ok(launched)
@@ -135,7 +138,7 @@ impl Standby {
         &self.line
     }
 
-    fn start(launcher: &Launcher) -> io::Result<Self> {
+    pub(crate) fn start(launcher: &Launcher) -> io::Result<Self> {
         let program = launcher.program().ok_or(io::ErrorKind::NotFound)?;
         let (line, theirs) = line()?;
         // Nothing runs between fork and exec, so that the standard library spawns without copying our memory. In a group

@@ -42,9 +42,13 @@ impl Facility {
         FACILITIES.iter().map(|facility| facility.name).collect()
     }
 
-    /// Returns the one with this name.
-    pub fn named(name: &str) -> Option<&'static Self> {
-        FACILITIES.iter().find(|facility| facility.name == name)
+    /// Returns the filter that takes all of these away: names of facilities, `container` and `all`, separated by commas.
+    ///
+    /// # Errors
+    ///
+    /// Returns the first name that is unknown.
+    pub fn missing_all(names: &str) -> Result<CallFilter, String> {
+        names.split(',').try_fold(CallFilter::default(), |filter, name| Ok(filter.and(filter_of(name)?)))
     }
 
     /// Returns a filter that takes it away.
@@ -55,5 +59,16 @@ impl Facility {
     /// Returns a filter that takes all of them away.
     pub fn none_at_all() -> CallFilter {
         FACILITIES.iter().fold(CallFilter::default(), |all, facility| all.and(facility.missing()))
+    }
+}
+
+fn filter_of(name: &str) -> Result<CallFilter, String> {
+    match name {
+        "container" => Ok(CallFilter::container_default()),
+        "all" => Ok(Facility::none_at_all()),
+        name => {
+            let facility = FACILITIES.iter().find(|facility| facility.name == name);
+            facility.map(Facility::missing).ok_or_else(|| name.to_owned())
+        }
     }
 }

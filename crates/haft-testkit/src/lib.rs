@@ -9,7 +9,6 @@ pub mod collector;
 pub mod command_cases;
 pub mod commands;
 pub mod conformance;
-pub mod container;
 pub mod everyday;
 pub mod facility;
 pub mod file_tools;

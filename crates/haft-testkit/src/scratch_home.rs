@@ -16,7 +16,8 @@ use std::sync::Arc;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::container::AROUND;
+/// The variable with the words that the tests put in front of haft, separated by blanks.
+const AROUND: &str = "HAFT_TEST_AROUND";
 
 /// Where a command with its own folders finds the programs of the system.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
@@ -115,9 +116,11 @@ impl ScratchHome {
     /// Returns a copy of the command that another user can reach, wherever it was built.
     fn binary_for_others(&self) -> PathBuf {
         let copy = self.path("haft");
-        // A file that is being written cannot be started, and other tests start processes meanwhile: so a second name first.
+        // A file that is open for writing cannot be started, and what other tests start meanwhile inherits what is open
+        // here: so a second name first, and else a copy by another process.
         if !copy.exists() && std::fs::hard_link(&self.binary, &copy).is_err() {
-            std::fs::copy(&self.binary, &copy).expect("it can be copied");
+            let copied = Command::new("cp").arg(&self.binary).arg(&copy).status();
+            assert!(copied.is_ok_and(|status| status.success()), "the command can be copied");
         }
         copy
     }

@@ -6,7 +6,7 @@
 //! Not here: confining the command and ending its processes (`haft-sandbox`), what becomes of its changes
 //! (`haft-workspace`), whether it may run (`haft-policy`).
 
-mod background;
+pub(crate) mod background;
 mod data;
 pub(crate) mod listening;
 mod other_shapes;
@@ -18,7 +18,7 @@ mod skimming;
 mod time;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use haft_contract::effect::Exposure;
 use haft_contract::prelude::*;
@@ -105,8 +105,7 @@ impl Tool for Bash {
         let folder = match target.is_inside() {
             true => {
                 let folder = folder_at(&target, cx)?;
-                let scene = reading::scene(cx.look(), &folder);
-                effects.extend(scene.iter().flat_map(|scene| read_command(&args.command, scene, cx.look())));
+                effects.extend(steps_of(&args.command, &folder, cx));
                 folder
             }
             // The rules refuse it, before anybody looks.
@@ -158,6 +157,12 @@ impl Tool for Bash {
         let left = max_lines - usize::from(first.is_some());
         first.into_iter().chain(result.default_summary(left)).collect()
     }
+}
+
+/// Returns what the parts of a command would do that starts in this folder.
+pub(crate) fn steps_of(command: &str, folder: &Path, cx: &PlanContext<'_>) -> Vec<Effect> {
+    let scene = reading::scene(cx.look(), folder);
+    scene.iter().flat_map(|scene| read_command(command, scene, cx.look())).collect()
 }
 
 fn ended(ran: Ran, report: Report<'_>, limit: std::time::Duration) -> Result<ToolOutput, ToolError> {

@@ -4,7 +4,6 @@ use std::fmt::Write;
 
 use haft_contract::grouped::Grouped;
 use haft_contract::output::Limited;
-use haft_contract::page_style::Arguments;
 use haft_contract::path::one_line;
 use haft_contract::prelude::*;
 use haft_contract::shape::{Given, Meaning, MeantArguments, Shape};
@@ -132,7 +131,7 @@ impl Tool for Glob {
             paths,
         };
         let found = cx.find(&folder, request).await?;
-        let text = shown(&found, (skip as u64, limited), cx.limits().page_style.arguments);
+        let text = shown(&found, (skip as u64, limited), cx);
         Ok(ToolOutput::text(text).with_limited(limited))
     }
 }
@@ -181,7 +180,8 @@ fn from_root(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {
     (is_changed && given.get("path").is_none()).then(|| vec![("pattern", value.clone())])
 }
 
-fn shown(found: &Found, (skip, limited): (u64, Option<Limited>), arguments: Arguments) -> String {
+fn shown(found: &Found, (skip, limited): (u64, Option<Limited>), cx: &RunContext<'_>) -> String {
+    let arguments = cx.limits().page_style.arguments;
     let mut text = String::new();
     for path in &found.paths {
         text.push_str(&one_line(path));
@@ -200,7 +200,7 @@ fn shown(found: &Found, (skip, limited): (u64, Option<Limited>), arguments: Argu
     let mut parts: Vec<String> = page.go_on(arguments).into_iter().collect();
     parts.extend(limited.map(|limited| limited.to_string()));
     parts.extend(only_ignored(&found.left_out).map(str::to_owned));
-    parts.extend(words(&found.left_out, &WAYS.with(arguments)));
+    parts.extend(words(&found.left_out, &WAYS.with(arguments).once(&found.left_out, cx)));
     for part in parts {
         let _infallible = write!(text, "; {part}");
     }

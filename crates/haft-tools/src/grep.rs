@@ -137,7 +137,8 @@ impl Tool for Grep {
         let wanted = request.wanted;
         let searched = cx.search(&target, request).await?;
         let text =
-            Shown { searched: &searched, wanted, skip, limited, arguments: cx.limits().page_style.arguments }.text();
+            Shown { searched: &searched, wanted, skip, limited, arguments: cx.limits().page_style.arguments, cx }
+                .text();
         Ok(ToolOutput::text(text).with_limited(limited))
     }
 }
@@ -186,6 +187,7 @@ struct Shown<'a> {
     skip: usize,
     limited: Option<Limited>,
     arguments: Arguments,
+    cx: &'a RunContext<'a>,
 }
 
 impl Shown<'_> {
@@ -254,7 +256,7 @@ impl Shown<'_> {
         }
         parts.push(format!("{} searched", Grouped(searched.searched).of("file")));
         parts.extend(only_ignored(&searched.left_out).map(str::to_owned));
-        parts.extend(words(&searched.left_out, &WAYS.with(self.arguments)));
+        parts.extend(words(&searched.left_out, &WAYS.with(self.arguments).once(&searched.left_out, self.cx)));
         format!("[{}]\n", parts.join("; "))
     }
 

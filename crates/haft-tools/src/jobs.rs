@@ -3,11 +3,12 @@
 //! Not here: starting one (`bash`), keeping it (`haft-runtime`).
 
 mod awaited_line;
+mod restart;
 
 use std::net::IpAddr;
 use std::time::Duration;
 
-use haft_contract::job::{JobFacts, JobOutput};
+use haft_contract::job::{JobFacts, JobOutput, Jobs as SessionJobs};
 use haft_contract::path::one_line;
 use haft_contract::prelude::*;
 use haft_contract::shape::{Given, Meaning, MeantArguments, Shape, whole};
@@ -31,6 +32,7 @@ const ACTIONS: &[(&str, &str)] = &[
     ("\"kill\"", "\"stop\""),
     ("\"status\"", "\"list\""),
     ("\"commit\"", "\"sync\""),
+    ("\"reload\"", "\"restart\""),
 ];
 
 /// Manages the jobs of the session.
@@ -64,12 +66,13 @@ enum Action {
     Wait,
     Signal,
     Stop,
+    Restart,
     Sync,
 }
 
 impl Tool for Jobs {
     const NAME: &'static str = "jobs";
-    const DOES: AtMost = AtMost::Changes;
+    const DOES: AtMost = AtMost::Anything;
     const ALIASES: &'static [(&'static str, &'static [&'static str])] = &[
         ("job", &["name", "id", "number", "job_id", "task_id", "bash_id", "shell_id", "process_id"]),
         ("line", &["pattern", "text"]),
@@ -83,39 +86,41 @@ impl Tool for Jobs {
     const OTHER_NAMES: &'static [&'static str] =
         &["kill_shell action:=stop", "kill_bash action:=stop", "bash_output action:=output"];
     type Args = Args;
-    type Draft = ();
+    type Draft = Option<u64>;
 
     fn manual(&self) -> Manual {
         Manual::read(include_str!("jobs.md"))
     }
 
-    async fn plan(&self, args: &Args, _cx: &PlanContext<'_>) -> Result<(Plan, ()), ToolError> {
+    async fn plan(&self, args: &Args, cx: &PlanContext<'_>) -> Result<(Plan, Option<u64>), ToolError> {
         // What a job may do was decided about when it was started.
-        let mut effects = vec![Effect::Session(StateKey("jobs".to_owned()))];
+        let mut effects = vec![Effect::Session(StateKey::jobs())];
         match args.action.unwrap_or(Action::List) {
             Action::List | Action::Output => {}
             Action::Wait | Action::Signal | Action::Stop | Action::Sync => {
                 effects.push(Effect::Session(StateKey::job_states()));
             }
+            Action::Restart => return restart::plan(&chosen(args.job.as_deref(), cx.jobs())?, effects, cx),
         }
-        Ok((Plan::new(effects), ()))
+        Ok((Plan::new(effects), None))
     }
 
-    async fn run(&self, args: Args, (): (), cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
+    async fn run(&self, args: Args, restarted: Option<u64>, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
         match args.action.unwrap_or(Action::List) {
             Action::List => Ok(listed(cx)),
             Action::Output => {
-                let news = printed(&chosen(args.job.as_deref(), cx)?, None, cx);
+                let news = printed(&chosen(args.job.as_deref(), cx.jobs())?, None, cx);
                 Ok(if news.text.is_empty() { news.saying("(nothing new)\n") } else { news }.into())
             }
             Action::Wait => wait(args, cx).await,
             Action::Signal => signal(&args, cx),
             Action::Stop => {
-                let job = chosen(args.job.as_deref(), cx)?;
+                let job = chosen(args.job.as_deref(), cx.jobs())?;
                 cx.jobs().stop(job.number).await;
                 Ok(printed(&job, None, cx).into())
             }
-            Action::Sync => sync(&chosen(args.job.as_deref(), cx)?, cx).await,
+            Action::Restart => restart::run(restarted, cx).await,
+            Action::Sync => sync(&chosen(args.job.as_deref(), cx.jobs())?, cx).await,
         }
     }
 }
@@ -149,8 +154,8 @@ fn number(value: &Value, _: &Given<'_>) -> Option<MeantArguments> {
 }
 
 /// Finds the job that is meant.
-fn chosen(given: Option<&str>, cx: &RunContext<'_>) -> Result<JobFacts, ToolError> {
-    let jobs = cx.jobs().all();
+fn chosen(given: Option<&str>, jobs: &dyn SessionJobs) -> Result<JobFacts, ToolError> {
+    let jobs = jobs.all();
     let running = || jobs.iter().filter(|job| job.end.is_none());
     let found = match given.map(str::trim) {
         // Of several of one name the newest is meant.
@@ -176,7 +181,8 @@ fn chosen(given: Option<&str>, cx: &RunContext<'_>) -> Result<JobFacts, ToolErro
 
 fn listed(cx: &RunContext<'_>) -> ToolOutput {
     let jobs = cx.jobs().all();
-    let mut text: String = jobs.iter().map(|job| format!("{}: {}\n", state(job), shortened(&job.line))).collect();
+    let mut text: String =
+        jobs.iter().map(|job| format!("{}; command: {}\n", state(job), shortened(&job.line))).collect();
     if jobs.is_empty() {
         text.push_str("The session has no jobs.\n");
     }
@@ -256,8 +262,8 @@ async fn wait(args: Args, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> 
     let time = asked.unwrap_or(USUAL_WAIT).min(most);
     let job = match (&args.job, args.port) {
         // A port may be that of any job.
-        (None, Some(_)) => chosen(None, cx).ok(),
-        (given, _) => Some(chosen(given.as_deref(), cx)?),
+        (None, Some(_)) => chosen(None, cx.jobs()).ok(),
+        (given, _) => Some(chosen(given.as_deref(), cx.jobs())?),
     };
     let waiting = async {
         match (&args.line, args.port) {
@@ -283,7 +289,7 @@ async fn wait(args: Args, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> 
 
 fn awaited(args: &Args) -> String {
     match (&args.line, args.port) {
-        (Some(line), _) => format!("no new line contains \"{}\"", one_line(line)),
+        (Some(line), _) => format!("no new line {} \"{}\"", AwaitedLine::new(line).verb(), one_line(line)),
         (None, Some(port)) => format!("no program listens on port {port}"),
         (None, None) => "the job still runs".to_owned(),
     }
@@ -296,11 +302,11 @@ async fn until_line(job: Option<&JobFacts>, line: &str, cx: &RunContext<'_>) -> 
     loop {
         let now = facts_of(job.number, cx)?;
         let output = cx.jobs().output(job.number, now.read, usize::MAX);
-        if let Some(how) = output.and_then(|output| awaited.found_in(&output.text)) {
-            return Ok(format!("a line {how} \"{}\"", one_line(line)));
+        if output.is_some_and(|output| awaited.is_in(&output.text)) {
+            return Ok(format!("a line {} \"{}\"", awaited.verb(), one_line(line)));
         }
         if now.end.is_some() {
-            return Ok(format!("it ended without a line that contains \"{}\"", one_line(line)));
+            return Ok(format!("it ended without a line that {} \"{}\"", awaited.verb(), one_line(line)));
         }
         cx.jobs().news(job.number, now.printed).await;
     }
@@ -347,7 +353,7 @@ async fn until_end(job: Option<&JobFacts>, cx: &RunContext<'_>) -> Result<(), To
 }
 
 fn signal(args: &Args, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
-    let job = chosen(args.job.as_deref(), cx)?;
+    let job = chosen(args.job.as_deref(), cx.jobs())?;
     let given = args.signal.as_deref().unwrap_or("TERM");
     let Some(number) = signal_number(given) else {
         let what = format!("\"{}\" is no signal. Nothing was sent.", one_line(given));

@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 
+use haft_contract::context::RunContext;
 use haft_contract::grouped::Grouped;
 use haft_contract::page_style::Arguments;
 use haft_contract::path::one_line;
@@ -41,6 +42,21 @@ impl Ways {
             Arguments::Own => self,
             Arguments::Shared => Self { ignored: "give an ignored folder as \"path\" to look there", ..self },
         }
+    }
+}
+
+impl Ways {
+    /// Returns these ways without those that the reader knows from an earlier result of the session. Where nothing else is
+    /// left, the way is the answer.
+    pub(crate) fn once(self, left_out: &LeftOut, cx: &RunContext<'_>) -> Self {
+        if only_ignored(left_out).is_some() {
+            return self;
+        }
+        let new = |way: &'static str, omitted: &Omitted| match omitted.count {
+            1.. if !way.is_empty() && !cx.is_first_hint(way) => "",
+            _ => way,
+        };
+        Self { ignored: new(self.ignored, &left_out.ignored), hidden: new(self.hidden, &left_out.hidden), ..self }
     }
 }
 

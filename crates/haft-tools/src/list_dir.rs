@@ -3,7 +3,6 @@
 use std::fmt::Write;
 
 use haft_contract::grouped::Grouped;
-use haft_contract::page_style::Arguments;
 use haft_contract::path::one_line;
 use haft_contract::prelude::*;
 use haft_contract::shape::{Given, Meaning, MeantArguments, Shape, folder_and_glob};
@@ -94,11 +93,7 @@ impl Tool for ListDir {
         };
         let depth = request.depth;
         let listing = cx.list(&folder, request).await?;
-        Ok(ToolOutput::text(shown(
-            &listing,
-            (depth, args.view.unwrap_or(View::Tree)),
-            cx.limits().page_style.arguments,
-        )))
+        Ok(ToolOutput::text(shown(&listing, (depth, args.view.unwrap_or(View::Tree)), cx)))
     }
 }
 
@@ -122,7 +117,8 @@ fn no_glob(mut error: ToolError, path: Option<&RawPath>) -> ToolError {
     error
 }
 
-fn shown(listing: &Listing, (depth, view): (usize, View), arguments: Arguments) -> String {
+fn shown(listing: &Listing, (depth, view): (usize, View), cx: &RunContext<'_>) -> String {
+    let arguments = cx.limits().page_style.arguments;
     let mut text = String::new();
     for entry in &listing.entries {
         let (indent, name) = match view {
@@ -147,7 +143,7 @@ fn shown(listing: &Listing, (depth, view): (usize, View), arguments: Arguments) 
         let _infallible = write!(text, "; the first {shown} shown{first}; list a folder below or use \"ignore\"");
     }
     let only = only_ignored(&listing.left_out).filter(|_| listing.folders == 0).map(str::to_owned);
-    for part in only.into_iter().chain(words(&listing.left_out, &WAYS.with(arguments))) {
+    for part in only.into_iter().chain(words(&listing.left_out, &WAYS.with(arguments).once(&listing.left_out, cx))) {
         let _infallible = write!(text, "; {part}");
     }
     text.push_str("]\n");

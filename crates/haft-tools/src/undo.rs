@@ -2,6 +2,8 @@
 //!
 //! Not here: how a change is taken back and what stands in its way (`haft-workspace`), `haft undo` of a person.
 
+mod of_git;
+
 use std::fmt::Write;
 
 use haft_contract::change_summary::ChangeSummary;
@@ -166,7 +168,10 @@ fn preview(request: &Reversal, reversed: &Reversed) -> String {
     if !reversed.did.is_empty() {
         let _infallible = writeln!(text, "What change set {} did:", reversed.change_set);
     }
-    reversed.did.iter().for_each(|file| push_hunks(&mut text, file));
+    let (of_git, others): (Vec<&FileDiff>, Vec<&FileDiff>) =
+        reversed.did.iter().partition(|file| of_git::is_of_git(&file.path));
+    others.iter().for_each(|file| push_hunks(&mut text, file));
+    of_git::branches(&of_git).iter().for_each(|line| text.push_str(&format!("{line}\n")));
     text + "Nothing is undone yet: \"action\": \"take_back\" undoes it.\n"
 }
 
@@ -224,10 +229,11 @@ fn listed(past: &[PastChange]) -> ToolOutput {
 /// Names what becomes of the paths, and what else is worth knowing.
 fn names(reversed: &Reversed) -> String {
     let mut text = String::new();
-    for file in reversed.files.iter().take(MOST_FILES) {
-        let _infallible = writeln!(text, "  {}", one_line(&file.words));
+    let lines = of_git::lines(&reversed.files);
+    for line in lines.iter().take(MOST_FILES) {
+        let _infallible = writeln!(text, "  {}", one_line(line));
     }
-    if let more @ 1.. = reversed.files.len().saturating_sub(MOST_FILES) {
+    if let more @ 1.. = lines.len().saturating_sub(MOST_FILES) {
         let _infallible = writeln!(text, "  and {more} more");
     }
     for note in &reversed.notes {

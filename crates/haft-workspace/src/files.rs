@@ -6,6 +6,7 @@
 //!
 //! Blocking work runs on the blocking pool, in steps that ask the permit whether to go on.
 
+mod agent_edit;
 mod at_once;
 pub(crate) mod bring;
 mod clock;
@@ -32,6 +33,7 @@ pub(crate) mod page;
 mod performance;
 mod recover;
 pub(crate) mod refused;
+mod removal_mark;
 mod replace;
 pub(crate) mod repository;
 mod rules;
@@ -74,6 +76,7 @@ use haft_contract::stamp::Stamp;
 use crate::history::History;
 use crate::state::WorkspaceState;
 use crate::state::journal::Journal;
+pub use agent_edit::{AgentEdit, AgentTurn};
 use followed::Followed;
 pub use followed::GitSecret;
 pub use guarded_folder::is_guarded_folder;
@@ -218,6 +221,10 @@ impl Look for Workspace {
 
     fn names_in(&self, folder: &Target) -> Vec<String> {
         missing::names_in(&self.root, folder.place().path())
+    }
+
+    fn file_names(&self, most: usize) -> Vec<String> {
+        find::file_names(&self.root, most)
     }
 
     fn planted(&self, changed: &[(&Target, Change)]) -> Vec<Effect> {

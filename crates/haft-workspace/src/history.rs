@@ -6,10 +6,12 @@
 //!
 //! Not here: making changes (`files`), keeping what they replaced (`state::journal`).
 
+mod blame;
 mod contents;
 mod deed_notes;
 pub(crate) mod earlier_secrets;
 mod error;
+mod filter;
 pub(crate) mod git;
 pub(crate) mod git_index;
 mod own;
@@ -18,17 +20,20 @@ mod request;
 mod sets;
 pub(crate) mod since;
 mod take_back;
+mod taken_back;
 mod unjudged;
 
 #[cfg(test)]
 mod tests;
 
+pub use blame::{Blame, BlamedLine, LineOrigin};
 pub use error::HistoryError;
+pub use filter::LogFilter;
 pub use partial::HUNK_CONTEXT;
 pub use request::{Judged, Placement, Scope, UndoMode, UndoRequest, Which};
 pub use sets::{ChangeSet, Kind};
+pub use taken_back::{Became, TakenBack};
 
-use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -80,77 +85,6 @@ pub struct Log {
     pub warnings: Vec<String>,
 }
 
-/// What was taken back.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TakenBack {
-    /// The number under which the journal has that; nothing when it was only planned.
-    pub number: Option<u64>,
-    /// The change sets that were taken back.
-    pub sets: Vec<u64>,
-    /// The change sets that hold again, where an undo was taken back.
-    pub redoes: Vec<u64>,
-    /// How many files of the change sets stay changed because they were not asked for.
-    pub stay_changed: usize,
-    /// What became of each path.
-    pub files: Vec<(String, Became)>,
-    /// What is otherwise worth knowing, a sentence each.
-    pub notes: Vec<String>,
-}
-
-/// What became of a path when a change was taken back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Became {
-    /// It has the content it had before.
-    Restored,
-    /// The change was taken out, and what was done since was kept.
-    Merged,
-    /// It is gone again.
-    Removed,
-    /// It is there again.
-    Returned,
-    /// It has the name it had before.
-    Renamed,
-    /// It was so already.
-    Unchanged,
-    /// A folder that stays, because there is something in it.
-    Kept,
-    /// An object store that keeps so many objects that the change had added: something else may refer to them.
-    ObjectsKept(usize),
-    /// An object store to which so many objects were added back.
-    ObjectsRestored(usize),
-}
-
-impl TakenBack {
-    /// Returns what happens to a path, and a remark behind it: "restored", of a plan "restore", of a redo "changed again".
-    pub fn words(&self, became: Became) -> (Cow<'static, str>, &'static str) {
-        let (is_plan, is_redo) = (self.number.is_none(), !self.redoes.is_empty());
-        let tense = |past: &'static str, plan: &'static str| if is_plan { plan } else { past };
-        let direction = |undo: (&'static str, &'static str), redo| if is_redo { redo } else { undo };
-        let again = if is_redo { " again" } else { "" };
-        let objects =
-            |count: usize| if count == 1 { "1 git object in".into() } else { format!("{count} git objects in") };
-        let (verb, remark) = match became {
-            Became::Restored => direction((tense("restored", "restore"), ""), (tense("changed", "change"), again)),
-            Became::Returned => direction((tense("restored", "restore"), ""), (tense("created", "create"), again)),
-            Became::Merged => (tense("merged", "merge"), " (later changes are kept)"),
-            Became::Removed => (tense("removed", "remove"), again),
-            Became::Renamed => {
-                direction((tense("renamed back", "rename back"), ""), (tense("renamed", "rename"), again))
-            }
-            Became::Unchanged if is_plan => ("leave", " unchanged (nothing is left to do)"),
-            Became::Unchanged => {
-                direction(("unchanged", " (nothing was left to undo)"), ("unchanged", " (nothing was left to redo)"))
-            }
-            Became::Kept => (tense("kept", "keep"), " (it is not empty)"),
-            Became::ObjectsKept(count) => return (format!("{} {}", tense("kept", "keep"), objects(count)).into(), ""),
-            Became::ObjectsRestored(count) => {
-                return (format!("{} {}", tense("restored", "restore"), objects(count)).into(), "");
-            }
-        };
-        (verb.into(), remark)
-    }
-}
-
 /// What an undo comes to.
 enum Planned {
     /// All of it is done at once.
@@ -162,7 +96,7 @@ enum Planned {
 fn only_below<'r>(request: &UndoRequest<'r>) -> Option<&'r Path> {
     match request.scope {
         Scope::Below(target) => Some(target.place().path()),
-        Scope::All | Scope::Hunks(_) => None,
+        Scope::All | Scope::Hunks(_) | Scope::Changes(_) => None,
     }
 }
 
@@ -320,7 +254,7 @@ impl History {
             Scope::Below(target) => Some(target.place().path()),
             // Of one file, the newest change set that changed it is meant.
             Scope::Hunks([(target, _)]) => Some(target.place().path()),
-            Scope::All | Scope::Hunks(_) => None,
+            Scope::All | Scope::Hunks(_) | Scope::Changes(_) => None,
         };
         let numbers = sets.chosen(request.which, only)?;
         match self.plan(&sets, &numbers, request) {
@@ -407,7 +341,12 @@ impl History {
         let contents = Contents::new(sets, &self.root, &self.journal);
         let mut plan = match (request.placement, request.scope, numbers) {
             (Placement::Beside, ..) => partial::beside(&contents, numbers, only)?,
-            (Placement::InPlace, Scope::Hunks(hunks), [number, ..]) => partial::hunks(&contents, *number, hunks)?,
+            (Placement::InPlace, Scope::Hunks(hunks), [number, ..]) => {
+                partial::hunks(&contents, *number, (hunks, HUNK_CONTEXT))?
+            }
+            (Placement::InPlace, Scope::Changes(changes), [number, ..]) => {
+                partial::hunks(&contents, *number, (changes, 0))?
+            }
             _ => take_back::plan(&contents, numbers, only)?,
         };
         if let (true, Some(path)) = (plan.files.is_empty(), only) {
@@ -427,7 +366,8 @@ impl History {
         (plan, request): (Plan, &UndoRequest<'_>),
     ) -> Result<TakenBack, HistoryError> {
         let only = only_below(request);
-        let partly = request.placement == Placement::Beside || matches!(request.scope, Scope::Hunks(_));
+        let partly =
+            request.placement == Placement::Beside || matches!(request.scope, Scope::Hunks(_) | Scope::Changes(_));
         let redoes = sets.redone_by(numbers);
         let how = if redoes.is_empty() { How::Undo } else { How::Redo };
         let stay_changed = only.map_or(0, |only| sets.files_elsewhere(numbers, only));
@@ -437,6 +377,7 @@ impl History {
         let only = only.map(PathText::from).collect();
         let takes_back = TakesBack { how, sets: numbers.to_vec(), only, partly };
         let later = sets.later_than(numbers);
+        let redoes = if partial::restored_beside(&sets, numbers) { Vec::new() } else { redoes };
         // Of a large change set that is as much as all that is done now.
         drop(sets);
         let protected_now = unjudged::notes_about_protected(&self.root, &plan.deeds);

@@ -2,10 +2,13 @@
 //!
 //! Not here: where those folders are (`haft-config`).
 
+mod agent_process;
+mod agent_turns;
 mod cleanup;
 mod config_file;
 pub(crate) mod held;
 pub(crate) mod journal;
+mod judged_calls;
 mod live;
 mod new_files;
 mod own_file;
@@ -21,16 +24,19 @@ mod store;
 pub mod trust;
 mod usage;
 
+pub use agent_process::AgentProcess;
+pub use agent_turns::AgentTurns;
 pub use cleanup::{Selection, remove_leftovers};
 pub use config_file::{
     NotUtf8, check_script, list_config_folder, read_config_file, read_named_file, read_project_file, read_secret_file,
     real_path_of, stamps_of,
 };
 pub use journal::{JournalLimits, Reach};
+pub use judged_calls::{Covers, JudgedCall, JudgedCalls};
 pub use live::{HeldSocket, LiveSession, LiveSessions, Serves, SocketPlace, is_session_name};
 pub use new_files::{create_new_files, link_below};
-pub use own_file::{read_state_file, replace_own_file};
-pub use private::ScratchFolder;
+pub use own_file::{make_own_folder, read_state_file, replace_own_file};
+pub use private::{ScratchFolder, check_folder};
 pub use recent::RecentCalls;
 pub use results::Results;
 pub use spill::Spills;
@@ -75,7 +81,12 @@ impl WorkspaceState {
     /// Returns whether something was changed here, or a model has worked here, or a session keeps something running.
     fn has_history(&self) -> bool {
         let is_watched = || self.watched().read_dir().is_ok_and(|mut entries| entries.next().is_some());
-        self.journal().exists() || self.sessions().exist() || self.live_sessions().exist() || is_watched()
+        let is_edited = || self.edits().read_dir().is_ok_and(|mut entries| entries.next().is_some());
+        self.journal().exists()
+            || self.sessions().exist()
+            || self.live_sessions().exist()
+            || is_watched()
+            || is_edited()
     }
 
     /// Gives the journal of changes other limits than the default ones.
@@ -112,6 +123,26 @@ impl WorkspaceState {
     /// Returns where what commands touch is kept, if they work on the real folders.
     pub(crate) fn watched(&self) -> PathBuf {
         self.claim.folder().join("watched")
+    }
+
+    /// Returns where the contents are kept that another agent is about to change.
+    pub(crate) fn edits(&self) -> PathBuf {
+        self.claim.folder().join("edits")
+    }
+
+    /// Returns the calls of other agents that haft has judged.
+    pub fn judged_calls(&self) -> JudgedCalls {
+        JudgedCalls::new(self.claim.folder().join("judged")).claiming(self.claim.clone())
+    }
+
+    /// Returns the turns of other agents.
+    pub fn agent_turns(&self) -> AgentTurns {
+        AgentTurns::new(self.claim.folder().join("turns"))
+    }
+
+    /// Records whose state this is.
+    pub(crate) fn stake(&self) {
+        self.claim.stake();
     }
 
     /// Returns where it is remembered that layers are refused here.

@@ -135,6 +135,10 @@ pub async fn run(mut agent: Agent<'_>, stop_at: usize) -> (Agent<'_>, Worked) {
     let stop = CancellationToken::new();
     let told = Mutex::new(Vec::new());
     let telling = |news: Told<'_>| {
+        // How the arguments come in pieces is the provider's matter.
+        if matches!(news, Told::Arguments(_)) {
+            return;
+        }
         let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
         told.push(words(&news));
         if told.len() >= stop_at {
@@ -153,6 +157,8 @@ fn words(told: &Told<'_>) -> String {
         Told::Text(text) => format!("text {text}"),
         Told::Thinking(text) => format!("thinking {text}"),
         Told::Writing(name) => format!("writing {name}"),
+        Told::Arguments(bytes) => format!("{bytes} bytes of arguments"),
+        Told::Steered(text) => format!("steered: {text}"),
         Told::Again(after, why) => format!("again after {} s: {why}", after.as_secs()),
         Told::Replied { usage, total, .. } => format!("cost {}+{} of {}", usage.input, usage.output, total.input),
         Told::CallBegan { call, preview } => {

@@ -4,7 +4,6 @@ use std::io::{self, IsTerminal};
 use std::time::Duration;
 
 use haft_agent::outcome::{Ended, Outcome};
-use haft_contract::grouped::Grouped;
 use haft_model::provider::ModelErrorKind;
 use haft_runtime::record::VERSION;
 use serde_json::json;
@@ -13,7 +12,7 @@ use super::output;
 use super::teller::Teller;
 use crate::exit::Exit;
 use crate::screen::{self, Part};
-use haft_host::agent_records::{self as stream, name_of_end};
+use haft_host::agent_records::{cost_line, end_record};
 use haft_host::bounded_text::paragraph;
 use haft_host::session_records::SessionRecorder;
 
@@ -38,7 +37,7 @@ impl Ending<'_> {
         let exit = exit_of(&outcome.ended);
         self.keeping.end(&outcome.ended.to_string());
         if self.is_json {
-            return Ok(self.teller.print_end(&end_record(&outcome, &id, exit, took), exit));
+            return Ok(self.teller.print_end(&end_record(&outcome, &id, exit.code(), took), exit));
         }
         if let Some(output) = &outcome.output {
             screen::record(&output.value.to_string())?;
@@ -54,7 +53,7 @@ impl Ending<'_> {
             screen::talk(&format!("haft: {}", paragraph(&outcome.ended.to_string())));
             screen::talk(&format!("To continue: haft resume {id}"));
         }
-        screen::talk_part(&Part::Faint(&last_line(&outcome, &self.teller.tools(), took)));
+        screen::talk_part(&Part::Faint(&cost_line(&outcome, &self.teller.tools(), took)));
         Ok(exit)
     }
 
@@ -89,36 +88,4 @@ fn exit_of(ended: &Ended) -> Exit {
         | Ended::Failed(_)
         | Ended::NotRecorded(_) => Exit::Failed,
     }
-}
-
-fn end_record(outcome: &Outcome, id: &str, exit: Exit, took: f64) -> serde_json::Value {
-    let mut record = json!({
-        "v": VERSION, "event": "ended", "how": name_of_end(&outcome.ended), "answer": outcome.answer, "session": id,
-        "steps": outcome.steps, "usage": stream::usage(outcome.usage), "exit_code": exit.code(),
-        "duration_ms": (took * 1_000.0) as u64
-    });
-    output::add_to(&mut record, outcome);
-    if let Some(cost) = &outcome.cost {
-        record["cost"] = json!({ "amount": cost.exact(), "currency": cost.currency() });
-    }
-    if outcome.ended != Ended::Finished {
-        record["error"] = outcome.ended.to_string().into();
-    }
-    record
-}
-
-fn last_line(outcome: &Outcome, tools: &str, took: f64) -> String {
-    let usage = outcome.usage;
-    let cached = match usage.cache_read {
-        0 => String::new(),
-        cached => format!(" ({} of them from the cache)", Grouped(cached)),
-    };
-    let cost = outcome.cost.as_ref().map(|cost| format!(", {cost}")).unwrap_or_default();
-    let tools = if tools.is_empty() { String::new() } else { format!("; {tools}") };
-    format!(
-        "{}, {} in{cached}, {} out{cost}{tools}; {took:.1} s in total",
-        Grouped(u64::from(outcome.steps)).of("step"),
-        Grouped(usage.input).of("token"),
-        Grouped(usage.output)
-    )
 }

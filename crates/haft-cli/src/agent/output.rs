@@ -2,12 +2,10 @@
 
 use std::path::PathBuf;
 
-use anyhow::bail;
 use clap::Args;
 use haft_agent::outcome::Outcome;
 use haft_agent::output::OutputSchema;
-use haft_workspace::state::read_named_file;
-use serde_json::Value;
+use haft_host::session_records::output_schema;
 
 use crate::screen;
 
@@ -25,29 +23,7 @@ pub(crate) struct OutputFlags {
 impl OutputFlags {
     /// Reads the schema that was named.
     pub(crate) fn schema(&self) -> anyhow::Result<Option<OutputSchema>> {
-        let Some(path) = &self.output_schema else { return Ok(None) };
-        let shown = path.display();
-        let text = match read_named_file(path) {
-            Ok(text) => text,
-            Err(_) if path.to_string_lossy().trim_start().starts_with('{') => {
-                bail!("--output-schema takes the name of a file; write the schema to a file and name that file")
-            }
-            Err(error) => bail!("--output-schema: {shown} cannot be read: {error}; name a file with one JSON Schema"),
-        };
-        match OutputSchema::from_text(&text) {
-            Ok(schema) => Ok(Some(schema)),
-            Err(error) => bail!("--output-schema {shown}: {error}"),
-        }
-    }
-}
-
-/// Puts the answer into the last record, as it was wanted.
-pub(super) fn add_to(record: &mut Value, outcome: &Outcome) {
-    if let Some(output) = &outcome.output {
-        record["output"] = output.value.clone();
-        if !output.repairs.is_empty() {
-            record["repairs"] = output.repairs.clone().into();
-        }
+        self.output_schema.as_deref().map(output_schema).transpose()
     }
 }
 

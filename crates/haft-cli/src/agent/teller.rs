@@ -8,9 +8,7 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use haft_agent::compaction::Compacted;
 use haft_agent::told::Told;
-use haft_contract::grouped::Grouped;
 use haft_contract::kinds::ErrorKind;
 use haft_contract::reader::Reader;
 use haft_contract::result::ToolResult;
@@ -20,13 +18,13 @@ use serde_json::Value;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::shown::{Tools, call_line};
 use super::waiting::Waiting;
 use crate::arguments::Common;
 use crate::caller::{Caller, how_to_allow};
 use crate::exit::Exit;
 use crate::live::LiveLine;
-use crate::screen::{self, Part, safe};
+use crate::screen::{self, Part, safe, talk_width};
+use haft_host::agent_lines::{Tools, call_line, room_made};
 use haft_host::agent_records as stream;
 use haft_host::bounded_text::paragraph;
 use haft_host::host::Host;
@@ -105,16 +103,16 @@ impl<'a> Teller<'a> {
         match told {
             Told::Text(text) if self.streams => self.stream(text),
             // Something came, so nobody waits for it any more.
-            Told::Thinking(_) | Told::Writing(_) => self.line.clear(),
+            Told::Thinking(_) | Told::Writing(_) | Told::Arguments(_) | Told::Steered(_) => self.line.clear(),
             Told::Text(_) | Told::Step(_) => {}
             Told::Replied { .. } => self.end_line(),
             Told::CallBegan { call, preview } => _ = self.state().about.insert(call.id.clone(), preview.to_owned()),
             Told::CallEnded { call, result, .. } => {
                 let about = self.state().about.remove(&call.id).unwrap_or_default();
-                self.part(&call_line(&call.name, &about, Some(result)));
+                self.part(&call_line((&call.name, &about), Some(result), talk_width()));
                 self.tell_rule(result);
             }
-            Told::NotRun { call, .. } => self.part(&call_line(&call.name, "", None)),
+            Told::NotRun { call, .. } => self.part(&call_line((&call.name, ""), None, talk_width())),
             Told::Again(after, why) => {
                 let when = if after.is_zero() { String::new() } else { format!(" in {}", seconds(after)) };
                 self.note(&format!("{}. Retrying{when}.", why.trim_end_matches('.')))
@@ -235,21 +233,6 @@ impl<'a> Teller<'a> {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn room_made(done: &Compacted) -> String {
-    let (before, now) = (Grouped(done.tokens_before), Grouped(done.tokens_now));
-    let left_out = [(done.results, "result"), (done.replies, "reply"), (done.arguments, "call's arguments")];
-    let left_out = left_out.into_iter().filter(|(count, _)| *count > 0);
-    let words: Vec<String> = left_out
-        .map(|(count, what)| match (count, what) {
-            (1, what) => format!("1 {what}"),
-            (count, "reply") => format!("{count} replies"),
-            (count, "result") => format!("{count} results"),
-            (count, _) => format!("the arguments of {count} calls"),
-        })
-        .collect();
-    format!("Shortened the conversation: left out {}; {before} → {now} tokens.", words.join(", "))
 }
 
 fn seconds(time: Duration) -> String {

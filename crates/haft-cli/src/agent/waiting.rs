@@ -34,6 +34,8 @@ impl Waiting {
             Told::Text(_)
             | Told::Thinking(_)
             | Told::Writing(_)
+            | Told::Arguments(_)
+            | Told::Steered(_)
             | Told::Replied { .. }
             | Told::CallBegan { .. }
             | Told::CallEnded { .. }

@@ -5,21 +5,16 @@
 
 mod commands;
 
-use haft_contract::call::Origin;
-use haft_contract::context::PlanContext;
-use haft_contract::manual::Example;
 use haft_model::lower::Provider;
-use haft_policy::policy::Mode;
-use haft_runtime::entry::Entry;
-use haft_workspace::state::{Reach, WorkspaceUsage, read_config_file, real_path_of};
+use haft_workspace::state::{WorkspaceUsage, read_config_file, real_path_of};
 
-use super::gc::size;
-use super::tools::{find, lowered};
 use crate::arguments::{Common, Doctor};
 use crate::exit::Exit;
 use crate::screen::{self, Part};
-use haft_host::change_log::ago;
+use haft_host::examination::{how_far_undo_reaches, judged, last_call};
+use haft_host::gc::size;
 use haft_host::host::{Host, block_on};
+use haft_host::shown_tools::{find, lowered};
 
 /// What it means that the home is in the workspace.
 const CONTAINS_HOME: &str = "contains your home folder: commands can change everything in it, and undo covers all of it. \
@@ -74,16 +69,7 @@ fn kept(host: &Host) -> anyhow::Result<()> {
     let noun = if all.len() == 1 { "workspace" } else { "workspaces" };
     let (here_size, all_size) = (size(here.total()), size(total));
     fact("", &format!("{here_size} for this workspace, {all_size} for {} {noun}: haft gc", all.len()))?;
-    let reach = match here.reach {
-        None => "there is nothing to undo".to_owned(),
-        Some(Reach { oldest, newest, oldest_ms }) if oldest == newest => {
-            format!("reaches back to change set {oldest}, {}", ago(oldest_ms))
-        }
-        Some(Reach { oldest, newest, oldest_ms }) => {
-            format!("reaches back to change set {oldest} of {newest}, {}", ago(oldest_ms))
-        }
-    };
-    fact("undo", &reach)
+    fact("undo", &how_far_undo_reaches(&here))
 }
 
 fn tool(common: &Common, host: &Host, name: &str) -> anyhow::Result<Exit> {
@@ -117,55 +103,7 @@ fn tool(common: &Common, host: &Host, name: &str) -> anyhow::Result<Exit> {
     Ok(exit)
 }
 
-/// Says what the rules think of an example, by really planning it here.
-async fn judged(host: &Host, entry: &Entry, example: &Example, mode: Mode) -> String {
-    let nothing_read = NothingRead;
-    let limits = &host.settings.limits;
-    let cx = PlanContext::new(host.runtime.doors(), &nothing_read, Origin::Person, limits);
-    let bound = entry.inward(example.arguments.clone()).and_then(|(tool, arguments)| tool.bind(&arguments));
-    let planned = match bound {
-        Ok(mut bound) => bound.plan(&cx).await,
-        Err(error) => Err(error),
-    };
-    let told = match planned {
-        Ok(plan) => {
-            let ruling = host.runtime.policy().judge(entry.native_name(), &plan.effects, mode.into());
-            let decision = match ruling.decision {
-                haft_policy::decision::Decision::Allow => "yes",
-                haft_policy::decision::Decision::Ask => "asked about",
-                haft_policy::decision::Decision::Deny => "no",
-            };
-            format!("{decision} (rule \"{}\")", ruling.rule)
-        }
-        // The example is from the manual; its file need not be in this workspace.
-        Err(error) => format!("unknown here, because the example is for another folder: {}", error.what),
-    };
-    format!("{}: {told}", example.arguments)
-}
-
-fn last_call(host: &Host, name: &str) -> String {
-    match host.state.recent_calls().last_of(name) {
-        None => "none in this workspace".to_owned(),
-        Some(record) => {
-            let status = record["status"].as_str().unwrap_or("?");
-            let took = record["duration_ms"].as_u64().unwrap_or(0);
-            match record["error"]["what"].as_str() {
-                Some(what) => format!("{status} after {took} ms: {what}"),
-                None => format!("{status} after {took} ms"),
-            }
-        }
-    }
-}
-
 fn fact(name: &str, value: &str) -> anyhow::Result<()> {
     screen::line(&[Part::Faint(&format!("{name:<20}")), Part::Plain(value)])?;
     Ok(())
-}
-
-struct NothingRead;
-
-impl haft_contract::context::Seen for NothingRead {
-    fn when_read(&self, _target: &haft_contract::path::Target) -> Option<haft_contract::door::ReadVersion> {
-        None
-    }
 }

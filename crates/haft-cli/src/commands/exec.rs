@@ -4,11 +4,10 @@
 //! the session. This side has the streams, the terminal and the person.
 
 mod client;
+mod guarded;
 pub(crate) mod hold;
-mod line;
 mod session;
 mod suspending;
-mod terminal;
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -19,6 +18,7 @@ use anyhow::{anyhow, bail};
 use clap::Args;
 use haft_config::environment::current_folder;
 use haft_config::settings::Settings;
+use haft_host::exec::line::quoted;
 use haft_host::exec::{mode_name, yes_name};
 use haft_net::exec::{CommandRequest, Outcome, Paper};
 use haft_workspace::state::{is_session_name, real_path_of};
@@ -27,8 +27,8 @@ use crate::arguments::Common;
 use crate::exit::Exit;
 use crate::prompt::somebody_is_there;
 use crate::screen;
+use crate::terminal::of_command::{OwnTerminal, which_are_terminals};
 use client::{Client, ClientEnd, Notes};
-use terminal::OwnTerminal;
 
 /// The version of this program, to which that of a holder is compared.
 pub(super) const BUILD: &str = env!("HAFT_VERSION");
@@ -44,8 +44,11 @@ Exit codes: that of the command, 128 + n if signal n ended it, 1 failed, 2 usage
 The last line on stderr names the changes; \"haft undo\" undoes them.")]
 pub(crate) struct Exec {
     /// Run this line in a shell
-    #[arg(short = 'c', value_name = "LINE", conflicts_with = "words", required_unless_present = "words")]
+    #[arg(short = 'c', value_name = "LINE", conflicts_with = "words", required_unless_present_any = ["words", "ticket"])]
     line: Option<OsString>,
+    /// Run the call of another agent that haft guard judged under this ticket
+    #[arg(long, value_name = "TICKET", requires = "session", hide = true)]
+    ticket: Option<String>,
     /// Run in session ID, whose commands share home, /tmp, network and background jobs; the first command starts it
     #[arg(long, value_name = "ID", value_parser = session_name)]
     session: Option<String>,
@@ -76,6 +79,9 @@ pub(crate) fn run(common: &Common, exec: &Exec) -> ExitCode {
             if !exec.quiet || outcome.error.is_some() {
                 show(common, &outcome);
             }
+            if exec.ticket.is_some() {
+                guarded::explain(&outcome);
+            }
             exit_code(&outcome)
         }
         Ok(ClientEnd::Lost | ClientEnd::NotServed | ClientEnd::OtherVersion) => {
@@ -94,21 +100,37 @@ pub(crate) fn run(common: &Common, exec: &Exec) -> ExitCode {
 }
 
 fn outcome(common: &Common, exec: &Exec) -> anyhow::Result<ClientEnd> {
-    let line = match &exec.line {
-        Some(line) => line.to_str().ok_or_else(|| anyhow!("the line is no text in UTF-8"))?.to_owned(),
-        None => line::quoted(&exec.words),
+    let settings = Settings::read(common.profile)?;
+    let judged = guarded::call(common, exec, &settings)?;
+    let line = match (&judged, exec.given_line()?) {
+        (Some(call), _) => call.line.clone(),
+        (None, Some(line)) => line,
+        (None, None) => quoted(&exec.words),
     };
     if line.trim().is_empty() {
         bail!("name a program to run: haft exec -- PROGRAM");
     }
     let terminal = OwnTerminal::find();
-    let settings = Settings::read(common.profile)?;
-    let request = request(common, exec, (line, &settings, &terminal));
+    let mut request = request(common, exec, (line, &settings, &terminal));
+    if let Some(call) = &judged {
+        guarded::note(call, &mut request, &settings);
+    }
     let notes = if exec.quiet { Notes::LeftOut } else { Notes::Shown };
     let client = Client::new(request, terminal, notes)?;
+    let owner =
+        judged.as_ref().map_or(exec.owner, |call| call.owner.filter(|owner| owner.is_alive()).map(|owner| owner.pid));
     match &exec.session {
-        Some(id) => session::joined(common, (id, exec.owner), client, &settings),
+        Some(id) => {
+            guarded::or_as_the_agent(session::joined(common, (id, owner), client, &settings), judged.as_deref())
+        }
         None => session::alone(common, client),
+    }
+}
+
+impl Exec {
+    fn given_line(&self) -> anyhow::Result<Option<String>> {
+        let text = |line: &OsString| Some(line.to_str()?.to_owned());
+        self.line.as_ref().map(|line| text(line).ok_or_else(|| anyhow!("the line is no text in UTF-8"))).transpose()
     }
 }
 
@@ -125,7 +147,7 @@ fn request(
     };
     let here = current_folder().unwrap_or_default();
     let folder = if common.workspace.is_some() { real_path_of(&here) } else { real_path_of(std::path::Path::new(".")) };
-    let terminals = if exec.background { [true; 3] } else { terminal::which_are_terminals() };
+    let terminals = if exec.background { [true; 3] } else { which_are_terminals() };
     CommandRequest {
         build: BUILD.to_owned(),
         line,
@@ -140,6 +162,7 @@ fn request(
         background: exec.background,
         name: exec.name.clone(),
         has_owner: false,
+        agent: None,
     }
 }
 

@@ -7,7 +7,7 @@ use std::io::{self, IsTerminal, Read};
 use anyhow::bail;
 use clap::Args;
 use haft_host::guard::setup_lines::{self, Agents};
-use haft_host::guard::{answer_event, answer_unread};
+use haft_host::guard::{Reach, answer_event, answer_unread};
 
 use crate::arguments::Common;
 use crate::exit::Exit;
@@ -30,12 +30,21 @@ pub(crate) struct Guard {
     /// Print the settings that make an agent ask haft, and where to put them: claude, codex, copilot, cursor or gemini; without AGENT, for all of them
     #[arg(long, value_name = "AGENT", num_args = 0..=1, default_missing_value = "all", value_parser = setup_lines::agents)]
     print_config: Option<Agents>,
+    /// Only judge calls: do not run commands in haft's sandbox, and do not record changes
+    #[arg(long)]
+    judge_only: bool,
+}
+
+impl Guard {
+    fn reach(&self) -> Reach {
+        if self.judge_only { Reach::Judges } else { Reach::Contains }
+    }
 }
 
 /// Runs the command.
 pub(crate) fn run(common: &Common, guard: &Guard) -> anyhow::Result<Exit> {
     if let Some(agents) = &guard.print_config {
-        return print(common, agents);
+        return print(common, guard.reach(), agents);
     }
     if io::stdin().is_terminal() {
         bail!(
@@ -43,16 +52,16 @@ pub(crate) fn run(common: &Common, guard: &Guard) -> anyhow::Result<Exit> {
         );
     }
     let answer = match read_event() {
-        Ok(bytes) => answer_event(&common.options(), &bytes),
+        Ok(bytes) => answer_event(&common.options(), guard.reach(), &bytes),
         Err(why) => answer_unread(&why),
     };
-    screen::record(&answer.line())?;
+    screen::record(&answer)?;
     Ok(Exit::Ok)
 }
 
 /// Prints the lines of these agents. Those of one go to stdout alone, so that they can be sent into a file.
-fn print(common: &Common, Agents(agents): &Agents) -> anyhow::Result<Exit> {
-    let command = setup_lines::hook_command(&common.options())?;
+fn print(common: &Common, reach: Reach, Agents(agents): &Agents) -> anyhow::Result<Exit> {
+    let command = setup_lines::hook_command(&common.options(), reach)?;
     for agent in agents {
         let heading = format!("{}: {}", agent.title, agent.file);
         let lines = serde_json::to_string_pretty(&agent.lines(&command))?;

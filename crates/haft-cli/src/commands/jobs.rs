@@ -1,7 +1,6 @@
 //! `haft jobs`: what sessions of other haft processes keep running in this workspace.
 
 mod control;
-mod find;
 mod list;
 mod open;
 mod output;
@@ -18,6 +17,7 @@ use crate::exit::Exit;
   haft jobs output server --follow
   haft jobs wait server --port 5173 --timeout 60
   haft jobs stop call-3f9a:2
+  haft jobs restart server
   haft jobs open 5173
 
 JOB is the name or the number of a job; SESSION:JOB if several sessions have one.
@@ -39,6 +39,8 @@ enum JobsCommand {
     Signal(control::Signal),
     /// Stop a job; haft commits its changes as a change set
     Stop(control::Stop),
+    /// Stop a job and start its command again, as a new job of the same name
+    Restart(control::Restart),
     /// Commit what a running job has changed so far, as a change set of its own
     Sync(control::Sync),
     /// Make a port of a job reachable on 127.0.0.1 of this machine, until Ctrl-C
@@ -54,6 +56,7 @@ pub(crate) fn run(common: &Common, arguments: &JobsArguments) -> anyhow::Result<
             JobsCommand::Wait(wait) => control::wait(common, wait).await,
             JobsCommand::Signal(signal) => control::signal(common, signal).await,
             JobsCommand::Stop(stop) => control::stop(common, stop).await,
+            JobsCommand::Restart(restart) => control::restart(common, restart).await,
             JobsCommand::Sync(sync) => control::sync(common, sync).await,
             JobsCommand::Open(open) => open::run(common, open).await,
         }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use haft_host::host::block_on;
+use haft_host::replay::records::Tally;
 use haft_host::replay::session_replay::{ReplayEnd, SessionReplay};
 use haft_host::stop_signals::{StopRequest, StopSignals};
 use haft_runtime::record::VERSION;
@@ -13,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Common;
 use crate::exit::Exit;
-use crate::replay::told::{Tally, Telling};
+use crate::replay::told::Telling;
 use crate::screen::{self, Part};
 
 /// How long removing the copy may take when the user ends the replay.

@@ -3,8 +3,6 @@
 use std::io::{self, IsTerminal, Write};
 
 use clap::Args;
-use haft_runtime::redact::Redactor;
-use haft_workspace::state::sessions::Damage;
 
 use super::run::from_stdin;
 use crate::agent::flags::{HowFar, ModelFlags};
@@ -15,7 +13,6 @@ use crate::caller::Caller;
 use crate::exit::Exit;
 use crate::prompt::typed_line;
 use crate::screen;
-use haft_host::bounded_text::one_line_of;
 use haft_host::host::block_on;
 use haft_host::model::choice::Choice;
 use haft_host::model::tuning::Tuning;
@@ -62,8 +59,7 @@ pub(crate) fn run(common: &Common, arguments: &Resume) -> anyhow::Result<Exit> {
     };
     let (log, kept) = sessions.take_up(&id)?;
     let left = ResumedSession::of(&kept);
-    tell_damage(&kept.damage, left.unread);
-    tell_open_calls(&left, host.runtime.redactor());
+    left.remarks(&kept.damage, host.runtime.redactor()).iter().for_each(|remark| screen::talk(remark));
     let message = message(words)?;
     let choice = Choice::new(arguments.model.said(), &host.settings, left.model)?;
     host.runtime.also_hide(choice.secrets());
@@ -94,37 +90,5 @@ fn message(words: &[String]) -> anyhow::Result<String> {
             Ok(typed_line(&mut io::stdin().lock())?.unwrap_or_default())
         }
         words => Ok(words.join(" ")),
-    }
-}
-
-fn tell_damage(damage: &Damage, unread: usize) {
-    if damage.torn > 0 {
-        screen::talk(&format!(
-            "note: the last record of the session is incomplete ({} bytes); haft skips it",
-            damage.torn
-        ));
-    }
-    if damage.places > 0 || unread > 0 {
-        screen::talk(&format!(
-            "warning: {} of the session cannot be read ({} bytes), so its content is lost; haft tells the model",
-            if damage.places + unread == 1 {
-                "one place".to_owned()
-            } else {
-                format!("{} places", damage.places + unread)
-            },
-            damage.bytes
-        ));
-    }
-}
-
-/// Says what may have happened without anybody knowing: the model is told the same.
-fn tell_open_calls(left: &ResumedSession, redactor: &Redactor) {
-    for call in &left.open {
-        let arguments: String =
-            haft_contract::path::one_line(&redactor.redact(&call.arguments)).chars().take(100).collect();
-        screen::talk(&format!(
-            "note: the last run ended during the call {} {arguments}: it may have taken effect; check before you repeat it",
-            one_line_of(&call.name, 60)
-        ));
     }
 }

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use anyhow::bail;
-use haft_model::lower::{LoweredList, Offered, Provider, lower_all};
-use haft_runtime::catalog::Catalog;
+use haft_model::lower::{LoweredList, Provider};
 use haft_runtime::entry::Entry;
 use haft_tools::prompt_file::PromptFile;
 use serde_json::Value;
@@ -13,6 +11,7 @@ use crate::arguments::{Common, Tools};
 use crate::exit::Exit;
 use crate::screen::{self, Part};
 use haft_host::host::Host;
+use haft_host::shown_tools::{find, lowered};
 
 /// Runs the command.
 pub(crate) fn run(common: &Common, tools: &Tools) -> anyhow::Result<Exit> {
@@ -37,21 +36,6 @@ pub(crate) fn run(common: &Common, tools: &Tools) -> anyhow::Result<Exit> {
         Some(_) => entries.iter().try_for_each(|entry| show_one(entry))?,
     }
     Ok(Exit::Ok)
-}
-
-/// Finds a tool or says which one is near.
-pub(super) fn find(catalog: &Catalog, name: &str) -> anyhow::Result<Arc<Entry>> {
-    match (catalog.find(name), catalog.nearest(name)) {
-        (Some(entry), _) => Ok(entry),
-        (None, Some(near)) => bail!("there is no tool \"{name}\"; did you mean \"{near}\"?"),
-        (None, None) => bail!("there is no tool \"{name}\"; \"haft tools\" lists all tools"),
-    }
-}
-
-/// Lowers tools for a provider.
-pub(super) fn lowered(entries: &[Arc<Entry>], provider: Provider) -> LoweredList {
-    let offered: Vec<Offered<'_>> = entries.iter().map(|entry| Offered::of(entry.shown())).collect();
-    lower_all(&offered, provider)
 }
 
 fn tell_losses(list: &LoweredList) {

@@ -10,23 +10,22 @@ use std::sync::Arc;
 use anyhow::Context;
 use haft_config::settings::Settings;
 use haft_contract::diff::Diff;
-use haft_workspace::project::{Held, Kind, Project};
-use haft_workspace::state::trust::{TrustStore, Trusted};
+use haft_workspace::project::{Held, Project};
+use haft_workspace::state::trust::TrustStore;
 use serde_json::{Value, json};
 
 use crate::arguments::{Common, Trust};
 use crate::exit::Exit;
 use crate::screen::{self, Part};
-use crate::wrapped::wrapped;
 use haft_host::loaded_workspace::open_workspace;
-use haft_host::project_files::{MEANING, name_of, vouched_for};
+use haft_host::project_files::{MEANING, vouched_for};
+use haft_host::trust_listing::{lines, record};
+use haft_host::wrapped::wrapped;
 
 /// Lines around a change that are shown.
 const CONTEXT: usize = 3;
 /// Most lines of a difference.
 const MOST_LINES: usize = 2_000;
-/// Most places of a copy that are named.
-const MOST_PLACES: usize = 12;
 
 /// Runs the command.
 pub(crate) fn run(common: &Common, trust: &Trust) -> anyhow::Result<Exit> {
@@ -140,43 +139,4 @@ fn list(common: &Common, store: &TrustStore) -> anyhow::Result<Exit> {
 /// A line of our own: the names in it are somebody else's, and end on a terminal also behind a pipe.
 fn say(text: &str) -> io::Result<()> {
     screen::line(&[Part::Plain(text)])
-}
-
-fn lines(trusted: &Trusted) -> Vec<String> {
-    let mut lines = Vec::new();
-    for (name, fingerprint) in &trusted.code {
-        lines.push(format!("  {:<5}  {name}", name_of(Kind::Code)));
-        let named = fingerprint.keys().filter(|other| *other != name);
-        lines.extend(named.map(|other| format!("         and {other}, which it names")));
-    }
-    let words = trusted.words.iter().flat_map(|words| words.keys());
-    lines.extend(words.map(|name| format!("  {:<5}  {name}", name_of(Kind::Words))));
-    lines.extend(trusted.code.keys().flat_map(|name| copied(trusted, name)));
-    lines
-}
-
-/// Says what the copy has of what a file of code can run.
-fn copied(trusted: &Trusted, name: &str) -> Vec<String> {
-    let Some(reach) = trusted.copy.as_ref().and_then(|copy| copy.reaches.get(name)) else { return Vec::new() };
-    let mut lines = Vec::new();
-    if !reach.files.is_empty() {
-        let (count, bytes) = (reach.files.len(), reach.files.values().map(|file| file.size).sum::<u64>());
-        let files = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
-        let is_folder = |place: &&String| !reach.files.contains_key(*place);
-        let shown = |place: &String| if is_folder(&place) { format!("{place}/") } else { place.clone() };
-        let mut places: Vec<String> = reach.places.iter().take(MOST_PLACES).map(shown).collect();
-        if let Some(more) = reach.places.len().checked_sub(MOST_PLACES).filter(|more| *more > 0) {
-            places.push(format!("{more} more (haft trust --list --json lists all)"));
-        }
-        lines.push(format!("  copy   of what {name} runs: {files}, {bytes} bytes: {}", places.join(", ")));
-    }
-    lines.extend(reach.left_out.iter().map(|(name, why)| format!("         not all of {name} is in it: {why}")));
-    lines.extend(reach.not_covered.iter().map(|what| format!("         not covered: {what}")));
-    lines
-}
-
-fn record(folder: &str, trusted: &Trusted) -> Value {
-    let words: Vec<&String> = trusted.words.iter().flat_map(|words| words.keys()).collect();
-    let copy = trusted.copy.as_ref().map(|copy| json!({ "id": copy.id, "reaches": copy.reaches }));
-    json!({ "folder": folder, "code": trusted.code, "words": words, "copy": copy })
 }

@@ -2,30 +2,26 @@
 //!
 //! A person's word: nothing is asked. What somebody changed since is merged or left alone, never overwritten.
 
+mod by_hunk;
+
 use std::borrow::Cow;
 use std::path::Path;
 
-use haft_contract::diff::Diff;
 use haft_contract::history::other_files;
 use haft_contract::path::one_line;
 use haft_runtime::redact::Redactor;
-use haft_workspace::history::{
-    Became, Conflict, HistoryError, Placement, Scope, Side, TakenBack, UndoMode, UndoRequest, Which,
-};
-use serde_json::{Value, json};
+use haft_workspace::history::{HistoryError, Placement, Scope, TakenBack, UndoMode, UndoRequest, Which};
 
-use super::diff::{Compared, between, learn};
-use crate::arguments::{Common, Undo};
+use crate::arguments::{Common, Hunk, Undo};
 use crate::exit::Exit;
 use crate::screen::{self, Part};
 use crate::shown_diff;
 use haft_host::change_log::numbers;
+use haft_host::change_records::{MOST_LINES, conflicts_of, refusal, since, taken_back_record};
 use haft_host::rescue::Rescue;
 
 /// Most files that a person is shown.
 const MOST_FILES: usize = 200;
-/// Most lines of a difference that stands in the way.
-const MOST_LINES: usize = 60;
 
 /// Runs `haft undo`.
 pub(crate) fn run(common: &Common, arguments: &Undo) -> anyhow::Result<Exit> {
@@ -39,8 +35,11 @@ pub(crate) fn run(common: &Common, arguments: &Undo) -> anyhow::Result<Exit> {
     let locate = |path: &Path| host.locate(path);
     let only = arguments.file.as_deref().map(locate).transpose()?;
     let mut hunks = Vec::new();
-    for (path, hunk) in &arguments.hunks {
-        hunks.push((locate(path)?, *hunk));
+    for hunk in &arguments.hunks {
+        match hunk {
+            Hunk::Asked => return by_hunk::run(common, &host, arguments.number),
+            Hunk::Named(path, number) => hunks.push((locate(path)?, *number)),
+        }
     }
     let scope = match &only {
         Some(target) => Scope::Below(target),
@@ -69,9 +68,9 @@ fn told(
     request: &UndoRequest<'_>,
 ) -> anyhow::Result<Exit> {
     match outcome {
-        Err(error) => refused(common, error, redactor),
+        Err(error) => refused((common, request.which), error, redactor),
         Ok(taken) if common.json => {
-            let mut record = record(taken);
+            let mut record = taken_back_record(taken);
             redactor.redact_known_value(&mut record);
             screen::record(&record.to_string())?;
             Ok(Exit::Ok)
@@ -92,7 +91,7 @@ fn verb(taken: &TakenBack, request: &UndoRequest<'_>) -> Cow<'static, str> {
         _ if !taken.redoes.is_empty() => "Redid".into(),
         (Placement::Beside, _) if is_planned => "Would restore beside the current files, from".into(),
         (Placement::Beside, _) => "Restored beside the current files, from".into(),
-        (Placement::InPlace, Scope::Hunks(_)) => format!("{undo} hunks of").into(),
+        (Placement::InPlace, Scope::Hunks(_) | Scope::Changes(_)) => format!("{undo} hunks of").into(),
         (Placement::InPlace, Scope::Below(target)) if taken.stay_changed > 0 => format!("{undo} {target} of").into(),
         (Placement::InPlace, Scope::Below(_) | Scope::All) => undo.into(),
     }
@@ -102,6 +101,9 @@ fn verb(taken: &TakenBack, request: &UndoRequest<'_>) -> Cow<'static, str> {
 fn remark(taken: &TakenBack, request: &UndoRequest<'_>) -> String {
     if !taken.redoes.is_empty() {
         return format!(" (its undo was change set {})", numbers(&taken.sets));
+    }
+    if request.which == Which::LastUndo {
+        return ", which had restored earlier versions beside the files".to_owned();
     }
     match other_files(taken.stay_changed).filter(|_| request.placement == Placement::InPlace) {
         None => String::new(),
@@ -140,15 +142,18 @@ pub(super) fn show(taken: &TakenBack, request: &UndoRequest<'_>, redactor: &Reda
 }
 
 /// Says why nothing was done, with the differences that stand in the way.
-pub(super) fn refused(common: &Common, error: &HistoryError, redactor: &Redactor) -> anyhow::Result<Exit> {
-    let conflicts = match error {
-        HistoryError::Conflicts(conflicts) => &conflicts[..],
-        _ => &[],
-    };
+pub(super) fn refused(
+    (common, which): (&Common, Which),
+    error: &HistoryError,
+    redactor: &Redactor,
+) -> anyhow::Result<Exit> {
+    let done = if which == Which::LastUndo { "redone" } else { "undone" };
+    let conflicts = conflicts_of(error);
     // A plan that shows what is in the way is what was asked for.
     let exit = if common.plan && !conflicts.is_empty() { Exit::Ok } else { Exit::Failed };
     if common.json {
-        let mut told = refusal(error, conflicts, redactor);
+        let mut told = refusal(error, redactor);
+        told["error"]["what"] = in_words(error, done).into();
         redactor.redact_known_value(&mut told);
         if common.plan {
             told["planned"] = true.into();
@@ -157,7 +162,7 @@ pub(super) fn refused(common: &Common, error: &HistoryError, redactor: &Redactor
         return Ok(exit);
     }
     if conflicts.is_empty() {
-        screen::talk(&one_line(&redactor.redact_known(&format!("haft: {error}."))));
+        screen::talk(&one_line(&redactor.redact_known(&format!("haft: {}.", in_words(error, done)))));
         return Ok(Exit::Failed);
     }
     for conflict in conflicts.iter().take(MOST_FILES) {
@@ -172,95 +177,19 @@ pub(super) fn refused(common: &Common, error: &HistoryError, redactor: &Redactor
     if let more @ 1.. = conflicts.len().saturating_sub(MOST_FILES) {
         screen::talk(&format!("[{more} more files were changed since]"));
     }
-    let what = if common.plan { "Nothing would be undone." } else { "Nothing was undone." };
-    screen::talk(&format!(
-        "{what} \"haft undo --file PATH\" undoes other files alone; \"haft undo --beside\" restores earlier versions as NAME.before-N."
-    ));
+    let would = if common.plan { "would be" } else { "was" };
+    let others = match which {
+        Which::LastUndo => "",
+        _ => {
+            " \"haft undo --file PATH\" undoes other files alone; \"haft undo --beside\" restores earlier versions as \
+             NAME.before-N."
+        }
+    };
+    screen::talk(&format!("Nothing {would} {done}.{others}"));
     Ok(exit)
 }
 
-/// Returns a refusal as a record.
-fn refusal(error: &HistoryError, conflicts: &[Conflict], redactor: &Redactor) -> Value {
-    let mut told = json!({ "v": 1, "error": { "kind": kind(error), "what": error.to_string() } });
-    let render = |conflict: &Conflict| since(conflict, redactor).map(|diff| diff.render(MOST_LINES));
-    if let Some(diff) = conflicts.first().and_then(render) {
-        told["error"]["diff"] = diff.into();
-    }
-    if !conflicts.is_empty() {
-        let listed = conflicts.iter().map(|conflict| {
-            let mut listed = json!({ "path": conflict.path, "change_set": conflict.set, "why": conflict.why });
-            if let Some(diff) = render(conflict) {
-                listed["diff"] = diff.into();
-            }
-            if !conflict.blocked_by.is_empty() {
-                listed["undo_first"] = conflict.blocked_by.clone().into();
-            }
-            listed
-        });
-        told["conflicts"] = listed.collect();
-    }
-    told
-}
-
-/// Returns what was changed since a change set, where both versions are known.
-fn since(conflict: &Conflict, redactor: &Redactor) -> Option<Diff> {
-    let now = conflict.now.as_ref().map_or(Side::Absent, |now| Side::File(now.clone()));
-    let left = Side::File(conflict.left.clone()?);
-    learn(&conflict.path, [&left, &now], redactor);
-    match between(&left, &now) {
-        Compared::Diff(mut diff) => {
-            redactor.redact_diff(&mut diff);
-            Some(diff)
-        }
-        Compared::NotText | Compared::Unknown => None,
-    }
-}
-
-fn kind(error: &HistoryError) -> &'static str {
-    match error {
-        HistoryError::NothingLeft | HistoryError::NothingToRedo => "nothing_left",
-        HistoryError::Unknown(_) => "unknown_change_set",
-        HistoryError::AlreadyUndone(_) => "already_undone",
-        HistoryError::Dropped(_) => "dropped",
-        HistoryError::Damaged(_) => "damaged",
-        HistoryError::NotConcerned(_) | HistoryError::NotInSet { .. } | HistoryError::InBuildFolder { .. } => {
-            "not_concerned"
-        }
-        HistoryError::NoHunks(_) | HistoryError::NoHunk { .. } => "no_hunk",
-        HistoryError::NothingEarlier => "nothing_left",
-        HistoryError::Entangled(_) => "entangled",
-        HistoryError::Halfway { error, .. } => kind(error),
-        HistoryError::InTheWay(_) | HistoryError::BesideExists(_) => "in_the_way",
-        HistoryError::NotAdded(_) | HistoryError::Plants { .. } | HistoryError::Followed { .. } => "denied",
-        HistoryError::Conflicts(_) | HistoryError::Overtaken(_) => "stale",
-        HistoryError::System { .. } | HistoryError::Standing { .. } | HistoryError::Journal(_) => "io",
-    }
-}
-
-fn record(taken: &TakenBack) -> Value {
-    let file = |(path, became): &(String, Became)| {
-        let (code, count) = match became {
-            Became::Restored => ("restored", None),
-            Became::Merged => ("merged", None),
-            Became::Removed => ("removed", None),
-            Became::Returned => ("returned", None),
-            Became::Renamed => ("renamed", None),
-            Became::Unchanged => ("unchanged", None),
-            Became::Kept => ("kept", None),
-            Became::ObjectsKept(count) => ("objects_kept", Some(*count)),
-            Became::ObjectsRestored(count) => ("objects_restored", Some(*count)),
-        };
-        let mut file = json!({ "path": path, "became": code });
-        if let Some(count) = count {
-            file["count"] = count.into();
-        }
-        file
-    };
-    let files: Vec<Value> = taken.files.iter().map(file).collect();
-    let mut told =
-        json!({ "v": 1, "change_set": taken.number, "took_back": taken.sets, "files": files, "notes": taken.notes });
-    if taken.number.is_none() {
-        told["planned"] = true.into();
-    }
-    told
+/// Says what stands in the way; the errors are worded for an undo.
+fn in_words(error: &HistoryError, done: &str) -> String {
+    error.to_string().replace("nothing was undone", &format!("nothing was {done}"))
 }

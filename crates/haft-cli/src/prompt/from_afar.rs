@@ -1,12 +1,12 @@
 //! Asks a person at the terminal of another process, which shows the question and passes the answer on.
 
-use std::io::{self, BufReader, Read, Write};
+use std::io::{BufReader, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use haft_contract::BoxFuture;
 use haft_host::exec::Dialogue;
+use haft_host::exec::dialogue::{Shown, Typed};
 use haft_host::hosts::HostLists;
-use haft_net::exec::ToClient;
 use haft_runtime::approval::{ApprovalRequest, Approver, Verdict};
 
 use super::converse;
@@ -50,7 +50,7 @@ impl Approver for AskedFromAfar {
         Box::pin(async move {
             let asked = tokio::task::spawn_blocking(move || {
                 let dialogue = dialogue.lock().unwrap_or_else(PoisonError::into_inner);
-                let (input, mut output) = (Typed { dialogue: &dialogue, line: Vec::new() }, Shown::new(&dialogue));
+                let (input, mut output) = (Typed::over(&dialogue), Shown::over(&dialogue));
                 let verdict = converse(&request, paper, (&mut BufReader::new(input), &mut output), &lists);
                 output.flush().and(verdict)
             });
@@ -61,56 +61,5 @@ impl Approver for AskedFromAfar {
                 }
             }
         })
-    }
-}
-
-/// What is typed there.
-struct Typed<'a> {
-    dialogue: &'a Dialogue,
-    line: Vec<u8>,
-}
-
-impl Read for Typed<'_> {
-    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
-        if self.line.is_empty() {
-            let is_asked = self.dialogue.say.send(ToClient::Read).is_ok();
-            // Whoever is gone answers nothing.
-            let line = if is_asked { self.dialogue.typed.recv().ok().flatten() } else { None };
-            let Some(line) = line else { return Ok(0) };
-            self.line = line.into_bytes();
-            self.line.push(b'\n');
-        }
-        let taken = self.line.len().min(room.len());
-        room[..taken].copy_from_slice(&self.line[..taken]);
-        self.line.drain(..taken);
-        Ok(taken)
-    }
-}
-
-/// What is shown there.
-struct Shown<'a> {
-    dialogue: &'a Dialogue,
-    text: Vec<u8>,
-}
-
-impl<'a> Shown<'a> {
-    fn new(dialogue: &'a Dialogue) -> Self {
-        Self { dialogue, text: Vec::new() }
-    }
-}
-
-impl Write for Shown<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.text.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        let text = std::mem::take(&mut self.text);
-        if !text.is_empty() {
-            let said = ToClient::Say(String::from_utf8_lossy(&text).into_owned());
-            self.dialogue.say.send(said).map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))?;
-        }
-        Ok(())
     }
 }

@@ -8,8 +8,8 @@ use haft_runtime::approval::{ApprovalRequest, AskedCommand, AskedEffect, Offer};
 
 use super::marked::{self, Marks};
 use crate::screen::safe;
-use crate::shown_diff;
-use crate::wrapped::wrapped;
+use crate::terminal::shown_change;
+use haft_host::wrapped::wrapped;
 
 /// Most lines of a preview.
 const MOST_LINES: usize = 60;
@@ -26,12 +26,18 @@ pub(super) struct Paper {
 impl Paper {
     /// Returns the rows of the question.
     pub(super) fn question(self, request: &ApprovalRequest) -> Vec<String> {
+        let mut rows = self.body(request, MOST_LINES);
+        rows.extend(self.answers(request));
+        rows
+    }
+
+    /// Returns the rows without the answers, with at most so many lines of a preview.
+    fn body(self, request: &ApprovalRequest, most_lines: usize) -> Vec<String> {
         let mut rows = match &request.command {
             Some(command) => self.command(request, command),
-            None => self.call(request),
+            None => self.call(request, most_lines),
         };
         rows.extend(self.said(&why(request), 2));
-        rows.extend(self.answers(request));
         rows
     }
 
@@ -43,10 +49,10 @@ impl Paper {
         lines.iter().map(|line| format!("{faint}{line}{faint:#}")).collect()
     }
 
-    fn call(self, request: &ApprovalRequest) -> Vec<String> {
+    fn call(self, request: &ApprovalRequest, most_lines: usize) -> Vec<String> {
         let mut rows = self.said(&format!("{} ({}) would:", safe(&request.title), safe(&request.tool)), 2);
         rows.extend(request.effects.iter().flat_map(|effect| self.effect(effect)));
-        rows.extend(preview_lines(request));
+        rows.extend(preview_lines(request, most_lines));
         rows
     }
 
@@ -103,34 +109,55 @@ fn why(request: &ApprovalRequest) -> String {
     format!("Why you are asked: the rule \"{}\". {}", safe(&ruling.rule), one_line(&ruling.reason))
 }
 
+/// Returns a question without its answers, for a terminal of so many columns with or without colours, and how many lines of
+/// its preview are left out.
+pub(crate) fn question_body(
+    request: &ApprovalRequest,
+    (columns, has_colours): (usize, bool),
+    most_lines: usize,
+) -> (Vec<String>, usize) {
+    let marks = if has_colours { Marks::Colours } else { Marks::Signs };
+    let left_out = match &request.preview {
+        _ if request.command.is_some() => 0,
+        Preview::Arguments => 0,
+        Preview::Diff(files) => {
+            let lines = |file: &FileDiff| file.diff.hunks.iter().map(|hunk| hunk.lines.len()).sum::<usize>();
+            files.iter().map(|file| lines(file).saturating_sub(most_lines)).sum()
+        }
+        Preview::Command(text) | Preview::Request(text) | Preview::Text(text) => {
+            text.lines().count().saturating_sub(most_lines)
+        }
+    };
+    (Paper { columns, marks }.body(request, most_lines), left_out)
+}
+
 /// The command stands above, so that its text is not said twice.
-fn scope_words(offer: &Offer) -> String {
+pub(crate) fn scope_words(offer: &Offer) -> String {
     match &offer.scope {
         scope @ GrantScope::Command { .. } => one_line(&scope.without_text()),
         _ => one_line(&offer.words),
     }
 }
 
-fn preview_lines(request: &ApprovalRequest) -> Vec<String> {
+fn preview_lines(request: &ApprovalRequest, most_lines: usize) -> Vec<String> {
     let text = match &request.preview {
         Preview::Arguments => serde_json::to_string_pretty(&request.arguments).unwrap_or_default(),
-        Preview::Diff(files) => return files.iter().flat_map(diff_lines).collect(),
+        Preview::Diff(files) => return files.iter().flat_map(|file| diff_lines(file, most_lines)).collect(),
         Preview::Command(text) | Preview::Request(text) | Preview::Text(text) => text.clone(),
     };
-    let mut lines: Vec<String> = text.lines().take(MOST_LINES).map(|line| format!("  | {}", one_line(line))).collect();
-    let left = text.lines().count().saturating_sub(MOST_LINES);
+    let mut lines: Vec<String> = text.lines().take(most_lines).map(|line| format!("  | {}", one_line(line))).collect();
+    let left = text.lines().count().saturating_sub(most_lines);
     if left > 0 {
         lines.push(format!("  | [{left} more lines]"));
     }
     lines
 }
 
-fn diff_lines(file: &FileDiff) -> Vec<String> {
+fn diff_lines(file: &FileDiff, most_lines: usize) -> Vec<String> {
     let counts = format!("+{} −{} lines", file.diff.added, file.diff.removed);
     let mut lines = vec![format!("  {}  {counts}", one_line(&file.path))];
     lines.extend(file.notes.iter().map(|note| format!("  {}", one_line(note))));
-    let shown = shown_diff::lines(&file.diff, MOST_LINES);
-    lines.extend(shown.iter().map(|line| format!("  {}", line.part().rendered())));
+    lines.extend(shown_change::lines(file, most_lines).iter().map(|line| format!("  {line}")));
     lines
 }
 

@@ -28,7 +28,7 @@ fn asked(words: &str, class: Class) -> AskedEffect {
     AskedEffect { words: words.into(), class }
 }
 
-fn request() -> ApprovalRequest {
+pub(crate) fn request() -> ApprovalRequest {
     ApprovalRequest {
         call: CallId::new("1"),
         tool: "write_file".into(),
@@ -49,7 +49,7 @@ fn request() -> ApprovalRequest {
 }
 
 /// A question about a command of three parts, two of which need a yes.
-fn command() -> ApprovalRequest {
+pub(crate) fn command() -> ApprovalRequest {
     let text = "cargo test --workspace && rm -r build \"old notes\"; ls -la";
     let part = |part: &str, class| {
         let start = text.find(part).expect("it is a part");
@@ -82,7 +82,7 @@ fn command() -> ApprovalRequest {
 }
 
 /// The same, where the second part needs a person's own word each time.
-fn dangerous_command() -> ApprovalRequest {
+pub(crate) fn dangerous_command() -> ApprovalRequest {
     let mut request = command();
     request.ruling = Ruling { class: Class::Dangerous, ..ruling("careful", "It would remove build.") };
     request.effects[1].class = Class::Dangerous;

@@ -19,8 +19,9 @@ use crate::live::{Live, LiveLine};
 use crate::screen::{self, Part};
 use crate::shown_diff;
 use haft_host::replay::compared::{Compared, Difference};
+use haft_host::replay::records::{Tally, record};
 
-/// Most lines of a difference that a person is shown; a program gets ten times as many.
+/// Most lines of a difference that a person is shown; a program gets more.
 const MOST_LINES: usize = 40;
 /// Longest preview of a call, in characters.
 const LONGEST: usize = 80;
@@ -33,14 +34,6 @@ pub(crate) struct Telling<'a> {
     pub(crate) line: LiveLine,
     redactor: Mutex<Redactor>,
     tally: Mutex<Tally>,
-}
-
-/// How many calls came to what.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tally {
-    pub(crate) same: u64,
-    pub(crate) differs: u64,
-    pub(crate) not_comparable: u64,
 }
 
 impl<'a> Telling<'a> {
@@ -100,12 +93,7 @@ impl ReplayOutput for Telling<'_> {
 
     fn compared(&self, call: &Call, compared: &Compared) {
         self.line.clear();
-        let mut tally = self.slot();
-        match compared {
-            Compared::Same => tally.same += 1,
-            Compared::Differs(_) => tally.differs += 1,
-            Compared::Not(_) => tally.not_comparable += 1,
-        }
+        self.slot().count(compared);
         let shown =
             if self.is_json { self.print(&record(call, compared)) } else { show(call, compared, &self.preview(call)) };
         if shown.is_err() {
@@ -120,21 +108,6 @@ impl ReplayOutput for Telling<'_> {
                 live.step().await;
             }
         })
-    }
-}
-
-impl Tally {
-    /// Says it in a line.
-    pub(crate) fn words(self) -> String {
-        let calls = Grouped(self.same + self.differs + self.not_comparable).of("call");
-        let mut parts = vec![format!("{} the same", self.same)];
-        if self.differs > 0 {
-            parts.push(format!("{} with a difference", self.differs));
-        }
-        if self.not_comparable > 0 {
-            parts.push(format!("{} not comparable", self.not_comparable));
-        }
-        format!("{calls}: {}", parts.join(", "))
     }
 }
 
@@ -167,29 +140,4 @@ fn show_difference(difference: &Difference) -> io::Result<()> {
         }
     };
     shown_diff::lines(shown, MOST_LINES).iter().try_for_each(|line| screen::line(&[Part::Plain("    "), line.part()]))
-}
-
-fn record(call: &Call, compared: &Compared) -> Value {
-    let mut record = json!({ "v": VERSION, "event": "compared", "id": call.id, "tool": call.name });
-    record["outcome"] = match compared {
-        Compared::Same => "same".into(),
-        Compared::Not(why) => {
-            record["why"] = why.as_str().into();
-            "not_comparable".into()
-        }
-        Compared::Differs(differences) => {
-            record["differences"] = differences.iter().map(difference_record).collect();
-            "differs".into()
-        }
-    };
-    record
-}
-
-fn difference_record(difference: &Difference) -> Value {
-    let text = |diff: &haft_contract::diff::Diff| diff.render(10 * MOST_LINES);
-    match difference {
-        Difference::Fact(name, then, now) => json!({ "what": name, "then": then, "now": now }),
-        Difference::Text(diff) => json!({ "what": "content", "diff": text(diff) }),
-        Difference::File(path, diff) => json!({ "what": "file", "path": path, "diff": diff.as_ref().map(text) }),
-    }
 }

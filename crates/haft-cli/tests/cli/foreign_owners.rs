@@ -130,3 +130,19 @@ fn a_foreign_folder_that_the_environment_names_is_refused() {
         assert!(said.err.contains("belongs to another user (id 54321)"), "{variable}: {}", said.err);
     }
 }
+
+#[test]
+fn history_in_a_foreign_state_folder_is_refused_with_the_reason_also_where_nothing_was_changed_yet() {
+    let mut place = place();
+    place.put("home/foreign/haft/keep", "");
+    let value = place.path("home/foreign").display().to_string();
+    place.variables.push(("XDG_STATE_HOME", Box::leak(value.into_boxed_str())));
+    if !Need::Users.met(chown(place.path("home/foreign/haft"), Some(OTHER), None).is_ok()) {
+        return;
+    }
+    for arguments in [&["log"][..], &["undo"], &["redo"], &["diff"], &["sessions"]] {
+        let said = place.haft(arguments, "");
+        assert_eq!(said.code, 2, "{arguments:?}: {}{}", said.out, said.err);
+        assert!(said.err.contains("belongs to another user (id 54321)"), "{arguments:?}: {}", said.err);
+    }
+}

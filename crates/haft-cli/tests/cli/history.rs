@@ -212,8 +212,32 @@ fn an_earlier_version_is_restored_beside_and_never_over_a_file() {
     assert_eq!((read("a").as_str(), read("a.before-1").as_str()), ("mine\n", "old\n"));
     let said = place.haft(&["undo", "1", "--beside"], "");
     assert!(said.code == 1 && said.err.contains("a.before-1 exists already"), "{}", said.err);
-    assert_eq!(place.haft(&["redo"], "").code, 0);
+    let said = place.haft(&["redo"], "");
+    let told = "Undid change set 2, which had restored earlier versions beside the files\n  removed a.before-1\n";
+    assert_eq!((said.code, said.out.as_str()), (0, told), "{}", said.err);
     assert!(!file("a.before-1").exists());
+}
+
+#[test]
+fn a_file_that_was_removed_and_created_anew_is_said_to_be_created_since_and_a_refused_redo_is_no_undo() {
+    let place = Place::new();
+    place.put("ws/k", "old\n");
+    assert_eq!(place.haft(&["--yes", "call", "bash", "command=rm k"], "").code, 0);
+    place.put("ws/k", "anew\n");
+    let said = place.haft(&["undo"], "");
+    let told = "k was changed since change set 1, which removed it: it was created since, and the content from before is kept.";
+    assert!(said.code == 1 && said.err.contains(told) && said.err.contains("--beside"), "{}", said.err);
+    assert_eq!(place.haft(&["undo", "--beside"], "").code, 0);
+    assert_eq!(std::fs::read_to_string(place.path("ws/k.before-1")).ok().as_deref(), Some("old\n"));
+
+    place.write("b", "one\n");
+    assert_eq!(place.haft(&["undo"], "").code, 0);
+    place.put("ws/b", "mine\n");
+    let said = place.haft(&["redo"], "");
+    assert!(said.code == 1 && said.err.contains("Nothing was redone."), "{}", said.err);
+    assert!(!said.err.contains("Nothing was undone"), "{}", said.err);
+    let record = place.haft(&["redo", "--json"], "").out;
+    assert!(record.contains("nothing was redone") && !record.contains("nothing was undone"), "{record}");
 }
 
 #[test]

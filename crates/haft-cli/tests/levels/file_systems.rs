@@ -30,7 +30,12 @@ after=$(tree)
 echo ALL RIGHT
 "#;
 
+/// Works there at the full level.
 fn works_on(mount: &str) {
+    works_at(mount, "full");
+}
+
+fn works_at(mount: &str, level: &str) {
     let place = Workplace::new(CallFilter::default());
     let full = place.doctor("sandbox").starts_with("full");
     let alone = ["--user", "--map-root-user", "--mount"];
@@ -43,6 +48,7 @@ fn works_on(mount: &str) {
     let workspace = place.home.path("ws").to_string_lossy().into_owned();
     let said = said(place.home.command_behind(&around, &[&workspace]), "");
     assert!(said.code == 0 && said.out.ends_with("ALL RIGHT\n"), "{}: {}{}", said.code, said.out, said.err);
+    assert!(said.err.contains(&format!("sandbox: {level}")), "{}{}", said.out, said.err);
 }
 
 #[test]
@@ -55,5 +61,16 @@ fn a_workspace_on_an_overlay_is_undone_exactly() {
     works_on(
         "m=$(dirname \"$1\")/parts; mkdir \"$m\"; mount -t tmpfs none \"$m\"; mkdir \"$m/l\" \"$m/u\" \"$m/w\"
          mount -t overlay overlay -o \"lowerdir=$m/l,upperdir=$m/u,workdir=$m/w\" \"$1\"",
+    );
+}
+
+/// A container covers parts of `/proc`, so the kernel lets nobody in it mount a fresh one. And an overlay lets nobody
+/// mark a name as removed in the way of the kernel.
+#[test]
+fn in_a_container_with_everything_on_an_overlay_removals_are_undone_exactly() {
+    works_at(
+        "r=$(dirname \"$1\"); m=$r/config; mount -t tmpfs none /proc/tty; mount -t tmpfs none \"$m\"; mkdir \"$m/u\" \"$m/w\"
+         mount -t overlay overlay -o \"lowerdir=$r,upperdir=$m/u,workdir=$m/w\" \"$r\"",
+        "partial",
     );
 }

@@ -22,6 +22,11 @@ impl Workplace {
         Self { home, filter }
     }
 
+    /// Returns the same home and workspace in other surroundings.
+    pub(super) fn behind(&self, filter: CallFilter) -> Self {
+        Self { home: self.home.clone(), filter }
+    }
+
     /// Accepts any level of the sandbox.
     pub(super) fn requiring_nothing(self) -> Self {
         self.home.put("config/haft/config.toml", "[sandbox]\nrequired = \"none\"\n");

@@ -56,6 +56,21 @@ fn all() -> Vec<Script> {
         script("sed", FILES, "sed -i s/b/B/ src/a/b/*.txt"),
         script("rm -r", FILES, "rm -r src docs"),
         script("rm of everything", FILES, "rm -rf ./* && ls -A"),
+        script(
+            "another folder at the place of one that was removed",
+            FILES,
+            "rm -r docs src/a; mkdir -p h/x; echo new > h/x/y; mv h docs; mkdir src/new; echo 1 > src/new/1.txt; mv src/new src/a",
+        ),
+        script(
+            "another folder at the place of one that was changed and emptied",
+            FILES,
+            "chmod 711 docs; rm docs/d.md; mkdir h; echo new > h/n; mv -T h docs; mkdir e; echo e > e/e; chmod 750 empty; mv -T e empty",
+        ),
+        script(
+            "a folder that cannot replace a full one",
+            FILES,
+            "mkdir h; echo new > h/n; mv -T h docs 2>/dev/null || mv -T h src 2>/dev/null || echo more >> docs/d.md",
+        ),
         script("mv of a folder", FILES, "mv src moved && mv docs moved/docs && mv moved/a ."),
         script(
             "mv of a folder into a new one",

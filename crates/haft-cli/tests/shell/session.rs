@@ -50,6 +50,17 @@ impl Session {
         serde_json::from_str(&line).expect("it is a record")
     }
 
+    /// Makes several calls in one turn.
+    pub(crate) fn turn(&mut self, calls: &[(&str, Value)]) -> Vec<Value> {
+        let lines: Vec<String> =
+            calls.iter().map(|(tool, arguments)| json!({ "name": tool, "arguments": arguments }).to_string()).collect();
+        let input = self.haft.stdin.as_mut().expect("it is piped");
+        writeln!(input, "{}\n", lines.join("\n")).expect("haft listens");
+        let answer = |_| self.lines.next().expect("haft answers").expect("it can be read");
+        let answers: Vec<String> = (0..calls.len()).map(answer).collect();
+        answers.iter().map(|line| serde_json::from_str(line).expect("it is a record")).collect()
+    }
+
     /// Runs a command as it is.
     fn bash(&mut self, command: &str) -> Value {
         self.call("bash", &json!({ "command": command }))

@@ -8,6 +8,7 @@ use crate::door::{Doors, FileCopy, Look, ReadVersion, SessionName};
 use crate::error::ToolError;
 use crate::hidden::{Hides, NothingHidden};
 use crate::history::{History, PastChange, Reversal, Reversed, SessionRun};
+use crate::job::{Jobs, NoJobs};
 use crate::kinds::ErrorKind;
 use crate::limits::Limits;
 use crate::path::{Extent, RawPath, Target};
@@ -25,6 +26,7 @@ pub struct PlanContext<'a> {
     session: Option<(&'a SessionName, &'a Arc<str>)>,
     read: Mutex<Vec<(Target, Version)>>,
     hides: &'a dyn Hides,
+    jobs: &'a dyn Jobs,
 }
 
 impl<'a> PlanContext<'a> {
@@ -42,6 +44,7 @@ impl<'a> PlanContext<'a> {
             session: None,
             read: Mutex::default(),
             hides: &NothingHidden,
+            jobs: &NoJobs,
         }
     }
 
@@ -49,6 +52,17 @@ impl<'a> PlanContext<'a> {
     pub fn in_session(mut self, name: &'a SessionName, run: &'a Arc<str>) -> Self {
         self.session = Some((name, run));
         self
+    }
+
+    /// Says which commands the session keeps running.
+    pub fn knowing_jobs(mut self, jobs: &'a dyn Jobs) -> Self {
+        self.jobs = jobs;
+        self
+    }
+
+    /// Returns the commands that the session keeps running.
+    pub fn jobs(&self) -> &'a dyn Jobs {
+        self.jobs
     }
 
     /// Says what hides secrets from the caller.

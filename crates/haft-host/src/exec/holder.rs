@@ -8,10 +8,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use haft_net::exec::{CommandRequest, Connection, FromClient, Listener, Receiver, Sender, ToClient, VERSION};
-use haft_sandbox::Owner;
+use haft_sandbox::{Owner, report_to_starter};
 use haft_workspace::state::HeldSocket;
 
 use super::{Approvers, CommandServer};
+use crate::host::{Host, block_on};
+use crate::notices::Notices;
+use crate::options::Options;
+use crate::project_files::OnUntrusted;
+
+/// What a holder reports when clients can come.
+pub(super) const READY: &str = "ready";
 
 /// How often the holder checks whether to end.
 const LOOK: Duration = Duration::from_millis(200);
@@ -21,8 +28,44 @@ const TO_COMMIT: Duration = Duration::from_secs(30);
 /// How long to wait when the system has no more descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
 
+/// Holds the session of this name until it ends, and reports to the process that started this one when clients can come.
+///
+/// # Errors
+///
+/// Fails if the workspace cannot be opened, or another process holds the session.
+pub fn hold(
+    options: Options,
+    (id, build): (&str, &str),
+    approvers: impl FnOnce(&Host) -> Box<dyn Approvers>,
+) -> anyhow::Result<()> {
+    let notices = Arc::new(CollectedNotices::default());
+    let told: Arc<dyn Notices> = Arc::<CollectedNotices>::clone(&notices);
+    let host = Host::open_for(&Options { notices: told, ..options }, OnUntrusted::Report)?;
+    let held = host.state.held_sessions().hold_exactly(id)?;
+    let idle = host.settings.commands.idle;
+    let approvers = approvers(&host);
+    let holder = Holder::new(CommandServer::new(host, id), approvers, (build.to_owned(), idle));
+    holder.report(std::mem::take(&mut *lock(&notices.0)));
+    block_on(async move {
+        let listener = Listener::bind(&held.socket.path())?;
+        report_to_starter(READY);
+        holder.hold(listener, held).await;
+        anyhow::Ok(())
+    })?
+}
+
+/// Collects what the first client is told.
+#[derive(Default)]
+struct CollectedNotices(Mutex<Vec<String>>);
+
+impl Notices for CollectedNotices {
+    fn note(&self, text: &str) {
+        lock(&self.0).push(text.to_owned());
+    }
+}
+
 /// Holds one session.
-pub struct Holder {
+struct Holder {
     server: CommandServer,
     approvers: Box<dyn Approvers>,
     build: String,
@@ -37,7 +80,7 @@ pub struct Holder {
 
 impl Holder {
     /// Creates the holder of this server's session. `idle` is its idle time, `build` the version of haft.
-    pub fn new(server: CommandServer, approvers: Box<dyn Approvers>, (build, idle): (String, Duration)) -> Self {
+    fn new(server: CommandServer, approvers: Box<dyn Approvers>, (build, idle): (String, Duration)) -> Self {
         Self {
             server,
             approvers,
@@ -52,12 +95,12 @@ impl Holder {
     }
 
     /// Reports these notes to the next client.
-    pub fn report(&self, notes: Vec<String>) {
+    fn report(&self, notes: Vec<String>) {
         lock(&self.notes).extend(notes);
     }
 
     /// Serves clients until the session ends.
-    pub async fn hold(self, listener: Listener, held: HeldSocket) {
+    async fn hold(self, listener: Listener, held: HeldSocket) {
         let holder = Arc::new(self);
         loop {
             tokio::select! {

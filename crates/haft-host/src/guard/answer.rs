@@ -5,7 +5,7 @@
 
 use haft_policy::decision::{Class, Decision, Ruling};
 use haft_runtime::redact::Redactor;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::form::{Form, PermissionMode, Recipient};
 use haft_contract::visible::visible;
@@ -21,6 +21,14 @@ pub struct Answer {
     class: Class,
     /// Why, for the person who is asked and for the model.
     reason: String,
+    /// The arguments of the call, where haft has rewritten them.
+    input: Option<Map<String, Value>>,
+}
+
+/// An answer to an event that asks nothing: a line for the person, if there is one.
+#[must_use]
+pub fn remark(line: Option<&str>) -> String {
+    line.map_or_else(|| json!({}), |line| json!({ "systemMessage": line })).to_string()
 }
 
 impl Answer {
@@ -41,7 +49,7 @@ impl Answer {
         };
         // Values that are hidden may lie where the words are cut.
         let words = redactor.redact(&words);
-        Self { form, decision, class: *class, reason: bounded(&words) }
+        Self { form, decision, class: *class, reason: bounded(&words), input: None }
     }
 
     /// Asks about what was not judged; `why` is the end of "because …".
@@ -58,16 +66,53 @@ impl Answer {
         let decision = decided(Decision::Ask, Class::Dangerous, can_ask);
         let words = format!("haft cannot judge this call, because {}.", why.trim_end_matches('.'));
         let words = if decision == Decision::Ask { words } else { format!("{words} {}", dropped(recipient)) };
-        Self { form: recipient.form, decision, class: Class::Dangerous, reason: bounded(&words) }
+        Self { form: recipient.form, decision, class: Class::Dangerous, reason: bounded(&words), input: None }
+    }
+
+    /// Lets the agent make the call with these arguments instead.
+    pub(super) fn with_input(mut self, input: Option<Map<String, Value>>) -> Self {
+        self.input = input;
+        self
+    }
+
+    /// Adds why haft does less than it usually does.
+    pub(super) fn with_remark(mut self, remark: &str) -> Self {
+        self.reason = bounded(&format!("{} {remark}", self.reason));
+        self
+    }
+
+    /// Returns whether the agent may make the call.
+    pub(super) fn lets_run(&self) -> bool {
+        self.decision != Decision::Deny
     }
 
     /// Returns the answer as one line of JSON.
     #[must_use]
     pub fn line(&self) -> String {
+        let mut value = self.value();
+        if let Some(input) = &self.input {
+            let field = match self.form {
+                Form::Claude | Form::Codex => &mut value["hookSpecificOutput"]["updatedInput"],
+                Form::Gemini => &mut value["hookSpecificOutput"]["tool_input"],
+                Form::Copilot => &mut value["modifiedArgs"],
+                Form::Opencode => &mut value["args"],
+                Form::Permission | Form::Cursor | Form::CursorTool => return value.to_string(),
+            };
+            *field = Value::Object(input.clone());
+        }
+        if self.form == Form::Codex && self.input.is_some() {
+            // Codex takes other arguments only from a hook that allows the call. It asks by its own rules all the same.
+            value["hookSpecificOutput"]["hookEventName"] = "PreToolUse".into();
+            value["hookSpecificOutput"]["permissionDecision"] = Decision::Allow.code().into();
+        }
+        value.to_string()
+    }
+
+    fn value(&self) -> Value {
         let Answer { form, reason, .. } = self;
         let decision = self.decision.code();
         let leaves_it = self.decision != Decision::Deny;
-        let value: Value = match form {
+        match form {
             Form::Codex | Form::Permission if leaves_it && !self.permits() => json!({}),
             Form::Permission => {
                 let behaviour = match self.decision {
@@ -81,13 +126,12 @@ impl Answer {
             } }),
             // A person sees the message; Gemini CLI asks by its own rules.
             Form::Gemini if self.decision == Decision::Ask => json!({ "systemMessage": reason }),
-            Form::Gemini => json!({ "decision": decision, "reason": reason }),
+            Form::Gemini | Form::Opencode => json!({ "decision": decision, "reason": reason }),
             Form::Cursor | Form::CursorTool => {
                 json!({ "permission": decision, "user_message": reason, "agent_message": reason })
             }
             Form::Copilot => json!({ "permissionDecision": decision, "permissionDecisionReason": reason }),
-        };
-        value.to_string()
+        }
     }
 
     /// Returns whether the agent is told to go on without its own question.

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
-use super::form::{Form, PermissionMode, Recipient};
+use super::form::{Form, Moment, PermissionMode, Recipient};
 use super::server_tool::ServerTool;
 use super::unique::Unique;
 
@@ -26,6 +26,18 @@ pub(super) struct Event {
     pub(super) roots: Vec<PathBuf>,
     /// The tool of a server, where it is one.
     pub(super) server_tool: Option<ServerTool>,
+    pub(super) moment: Moment,
+    pub(super) names: Names,
+}
+
+/// What an agent calls the parts of its work.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    /// The agent, where the event says it.
+    pub(super) agent: Option<String>,
+    pub(super) session: Option<String>,
+    pub(super) turn: Option<String>,
+    pub(super) call: Option<String>,
 }
 
 /// An event that cannot be read: how it is answered, and why, as the end of "because …".
@@ -40,6 +52,7 @@ const CURSOR_COMMAND: &str = "beforeShellExecution";
 pub(super) const CURSOR_SERVER: &str = "beforeMCPExecution";
 const CURSOR_READ: &str = "beforeReadFile";
 const CURSOR_TOOL: &str = "preToolUse";
+const CURSOR_AFTER: &str = "postToolUse";
 /// The tool whose argument is a patch.
 pub(super) const PATCHES: &str = "apply_patch";
 
@@ -59,8 +72,9 @@ impl Event {
         let Value::Object(fields) = value else { return Err(unread("the event is not a JSON object".to_owned())) };
         let mode = PermissionMode::of(fields.get("permission_mode"));
         let known = form_of(&fields);
-        let form = known.map_err(|why| Unread { recipient: Recipient { form: Form::default(), mode }, why })?;
-        Fields { recipient: Recipient { form, mode }, fields }.event()
+        let known = known.map_err(|why| Unread { recipient: Recipient { form: Form::default(), mode }, why })?;
+        let (form, moment) = known;
+        Fields { recipient: Recipient { form, mode }, moment, fields }.event()
     }
 }
 
@@ -68,44 +82,58 @@ impl Event {
 fn recipient_of_doubtful(bytes: &[u8]) -> Recipient {
     let Ok(Value::Object(fields)) = serde_json::from_slice::<Value>(bytes) else { return Recipient::default() };
     let mode = PermissionMode::of(fields.get("permission_mode"));
-    Recipient { form: form_of(&fields).unwrap_or_default(), mode }
+    Recipient { form: form_of(&fields).map_or_else(|_| Form::default(), |(form, _)| form), mode }
 }
 
-/// Says which form an event has.
-fn form_of(fields: &Map<String, Value>) -> Result<Form, String> {
+/// Says which form an event has, and when it was sent.
+fn form_of(fields: &Map<String, Value>) -> Result<(Form, Moment), String> {
     let Some(name) = fields.get("hook_event_name") else {
         let is_copilot = fields.contains_key("toolName") && fields.contains_key("toolArgs");
-        return if is_copilot { Ok(Form::Copilot) } else { Err("the event has no \"hook_event_name\"".to_owned()) };
+        let moment = if fields.contains_key("toolResult") { Moment::After } else { Moment::Before };
+        let unknown = || "the event has no \"hook_event_name\"".to_owned();
+        return is_copilot.then_some((Form::Copilot, moment)).ok_or_else(unknown);
     };
+    let of_claude = || if is_of_codex(fields) { Form::Codex } else { Form::Claude };
     match name.as_str() {
-        Some("PreToolUse") if is_of_codex(fields) => Ok(Form::Codex),
-        Some("PreToolUse") => Ok(Form::Claude),
-        Some("PermissionRequest") => Ok(Form::Permission),
-        Some("BeforeTool") => Ok(Form::Gemini),
-        Some(CURSOR_COMMAND | CURSOR_SERVER) => Ok(Form::Cursor),
-        Some(CURSOR_READ | CURSOR_TOOL) => Ok(Form::CursorTool),
+        Some("PreToolUse") => Ok((of_claude(), Moment::Before)),
+        Some("PostToolUse" | "PostToolUseFailure") => Ok((of_claude(), Moment::After)),
+        Some("SessionStart") => Ok((of_claude(), Moment::Start)),
+        Some("PermissionRequest") => Ok((Form::Permission, Moment::Before)),
+        Some("BeforeTool") => Ok((Form::Gemini, Moment::Before)),
+        Some("AfterTool") => Ok((Form::Gemini, Moment::After)),
+        Some(CURSOR_COMMAND | CURSOR_SERVER) => Ok((Form::Cursor, Moment::Before)),
+        Some(CURSOR_READ | CURSOR_TOOL) => Ok((Form::CursorTool, Moment::Before)),
+        Some("tool.execute.before") => Ok((Form::Opencode, Moment::Before)),
+        Some("tool.execute.after") => Ok((Form::Opencode, Moment::After)),
+        Some(CURSOR_AFTER) => Ok((Form::CursorTool, Moment::After)),
         Some(_) => Err("the event is not one that comes before a call".to_owned()),
         None => Err("\"hook_event_name\" is not a string".to_owned()),
     }
 }
 
-/// Returns whether Codex sent an event: it names the model and the turn, which others do not.
+/// Returns whether Codex sent an event: it names the model and the turn, which others do not. At the start of a session
+/// Claude Code names the model, too, but not the permission mode.
 fn is_of_codex(fields: &Map<String, Value>) -> bool {
-    ["model", "turn_id"].iter().any(|key| fields.contains_key(*key))
+    let is_start = fields.get("hook_event_name").is_some_and(|name| name == "SessionStart");
+    let has = |key: &str| fields.contains_key(key);
+    has("turn_id") || has("model") && (!is_start || has("permission_mode"))
 }
 
 /// The fields of an event whose form is known.
 struct Fields {
     recipient: Recipient,
+    moment: Moment,
     fields: Map<String, Value>,
 }
 
 impl Fields {
     fn event(mut self) -> Result<Event, Unread> {
+        let names = self.names();
         let (tool, input) = match self.recipient.form {
+            _ if self.moment == Moment::Start => Default::default(),
             Form::Copilot => self.of_copilot()?,
             Form::Cursor | Form::CursorTool => self.of_cursor()?,
-            Form::Claude | Form::Permission | Form::Codex | Form::Gemini => {
+            Form::Claude | Form::Permission | Form::Codex | Form::Gemini | Form::Opencode => {
                 (self.text("tool_name")?, self.object("tool_input")?)
             }
         };
@@ -113,7 +141,22 @@ impl Fields {
         let folder = self.folder(&roots)?;
         let server_tool = ServerTool::of(self.recipient.form, &tool, &self.fields);
         let is_of_codex = is_of_codex(&self.fields);
-        Ok(Event { recipient: self.recipient, tool, input, folder, is_of_codex, roots, server_tool })
+        let (recipient, moment) = (self.recipient, self.moment);
+        Ok(Event { recipient, tool, input, folder, is_of_codex, roots, server_tool, moment, names })
+    }
+
+    /// Reads the names that the agent gives to its session, its turn and the call.
+    fn names(&self) -> Names {
+        let one = |keys: &[&str]| {
+            let found = keys.iter().find_map(|key| self.fields.get(*key)?.as_str());
+            found.filter(|name| !name.is_empty()).map(str::to_owned)
+        };
+        Names {
+            agent: one(&["agent_name"]),
+            session: one(&["session_id", "sessionId", "conversation_id"]),
+            turn: one(&["prompt_id", "turn_id", "generation_id"]),
+            call: one(&["tool_use_id", "toolCallId"]),
+        }
     }
 
     /// Copilot CLI hands a patch on as the text that the model wrote, and other arguments as an object.

@@ -23,9 +23,37 @@ pub(super) enum Form {
     CursorTool,
     /// `preToolUse` of Copilot CLI.
     Copilot,
+    /// `tool.execute.before` of opencode, as haft's plugin sends it.
+    Opencode,
+}
+
+/// When an agent sends an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Moment {
+    /// Before a call.
+    Before,
+    /// After a call, whether it succeeded or not.
+    After,
+    /// When a session starts.
+    Start,
 }
 
 impl Form {
+    /// Returns whether the answer may have another call in it, which the agent makes instead.
+    pub(super) fn takes_rewritten_calls(self) -> bool {
+        match self {
+            Form::Claude | Form::Codex | Form::Gemini | Form::Copilot | Form::Opencode => true,
+            // The agent asks about the call that it will make.
+            Form::Permission => true,
+            Form::Cursor | Form::CursorTool => false,
+        }
+    }
+
+    /// Returns whether the shell of the agent stays in the folder that a command went to.
+    pub(super) fn keeps_folder(self) -> bool {
+        matches!(self, Form::Claude | Form::Copilot)
+    }
+
     /// Returns the name that the agent has for one of haft's tools, for advice that its model reads.
     pub(super) fn name_of(self, tool: &str) -> Option<&'static str> {
         let [read, write, edit] = match self {
@@ -34,6 +62,7 @@ impl Form {
             Form::Gemini => ["read_file", "write_file", "replace"],
             Form::Cursor | Form::CursorTool => ["Read", "Write", "Write"],
             Form::Copilot => ["view", "create", "edit"],
+            Form::Opencode => ["read", "write", "edit"],
         };
         match tool {
             "read_file" => Some(read),
@@ -87,13 +116,13 @@ impl Recipient {
             // The event itself says that the agent is about to ask.
             Form::Permission => self.mode != PermissionMode::NeverAsks,
             // Without a terminal Gemini CLI waits for ever for the answer to a hook's question.
-            Form::Codex | Form::Gemini | Form::CursorTool => false,
+            Form::Codex | Form::Gemini | Form::CursorTool | Form::Opencode => false,
         }
     }
 
     /// Returns whether the agent never hears of haft's ordinary questions, and answers them by its own rules.
     pub(super) fn is_left_ordinary_questions(self) -> bool {
-        matches!(self.form, Form::Codex | Form::Gemini)
+        matches!(self.form, Form::Codex | Form::Gemini | Form::Opencode)
     }
 
     /// Returns whether a question about an event that cannot be read reaches a person. Claude Code names its mode in

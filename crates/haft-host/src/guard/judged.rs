@@ -11,25 +11,23 @@ use anyhow::{Context, anyhow};
 use haft_config::rules::FiledRule;
 use haft_config::settings::Settings;
 use haft_contract::door::{Breadth, FileKind, Look};
-use haft_contract::effect::{
-    AgentName, Change, Claim, CommandLine, Does, Effect, Exposure, Host, RemoteClaim, StateKey,
-};
+use haft_contract::effect::{AgentName, Change, Claim, Effect, Host, RemoteClaim, StateKey};
 use haft_contract::error::AdvanceYes;
 use haft_contract::guarded::is_secret;
 use haft_contract::path::{Extent, Place, RawPath, Target, one_line};
-use haft_contract::process::Level;
 use haft_policy::containment::Containment;
-use haft_policy::containment::only_looks;
 use haft_policy::decision::{Class, Decision, Ruling};
 use haft_policy::policy::{Mode, Policy, Situation};
-use haft_policy::rule::{EffectSort, Pattern, REMOTE_CHANGES};
+use haft_policy::rule::{Pattern, REMOTE_CHANGES};
 use haft_runtime::redact::Redactor;
-use haft_tools::bash::reading::{read_command, runs_typed_text, scene};
 use haft_workspace::files::Workspace;
+use haft_workspace::state::Covers;
 
+use super::Reach;
 use super::address;
 use super::event::Event;
 use super::form::PermissionMode;
+use super::own_rules::OwnRules;
 use super::place;
 use super::secret_looks::SecretLooks;
 use super::secrets;
@@ -42,14 +40,44 @@ use crate::options::Options;
 use crate::project_files::OnUntrusted;
 use crate::rulebook::Rulebook;
 
+mod command;
+
 const COMMANDS: &str = "bash";
 /// haft's own tools that change nothing.
 const LOOKING: &[&str] = &["read_file", "list_dir", "glob", "grep"];
 
+/// What was judged, and what follows if the call is made.
+pub(super) struct Judged {
+    pub(super) ruling: Ruling,
+    pub(super) follows: Follows,
+}
+
+/// What haft does about a call that is made.
+pub(super) enum Follows {
+    Nothing,
+    /// It runs this command itself; without haft's answer the questions that this does not cover stay open.
+    Command {
+        text: String,
+        covers: Covers,
+    },
+    /// It records what becomes of these places.
+    Edit(Vec<PathBuf>),
+}
+
+impl Judged {
+    fn only(ruling: Ruling) -> Self {
+        Self { ruling, follows: Follows::Nothing }
+    }
+}
+
 /// Judges in one workspace.
 pub(super) struct Judge {
-    settings: Settings,
-    workspace: Workspace,
+    pub(super) settings: Settings,
+    pub(super) workspace: Workspace,
+    /// The options with which the workspace was opened.
+    pub(super) options: Options,
+    /// Whether haft runs commands itself.
+    rewrites: bool,
     policy: Policy,
     mode: Mode,
     /// The yes that the user gave beforehand.
@@ -70,10 +98,14 @@ pub(super) struct Judge {
 
 impl Judge {
     /// Gets ready for the workspace that an event is about. No state is changed, and nobody is asked.
-    pub(super) fn open(options: &Options, event: &Event) -> anyhow::Result<Self> {
+    pub(super) fn open((options, reach): (&Options, Reach), event: &Event) -> anyhow::Result<Self> {
         let options = place::workspace(options, event);
+        let rewrites = reach == Reach::Contains && event.recipient.form.takes_rewritten_calls();
+        let text = Wanted::of(event).ok().and_then(Wanted::into_command).filter(|_| rewrites);
         let LoadedWorkspace { settings, workspace, rulebook, files, .. } =
             LoadedWorkspace::open(&options, OnUntrusted::Report)?;
+        let own_rules = || OwnRules::of(event, (&settings.surroundings.home, workspace.path()));
+        let rewrites = text.is_some_and(|text| !own_rules().concern(&text));
         let own = event.server_tool.as_ref().and_then(ServerTool::of_haft);
         let folders = (settings.environment.config_folder.as_path(), workspace.path());
         let is_served = own.is_some_and(|tool| serves(tool, folders, files));
@@ -93,6 +125,8 @@ impl Judge {
         Ok(Self {
             settings,
             workspace,
+            options,
+            rewrites,
             policy,
             mode,
             yes,
@@ -113,19 +147,25 @@ impl Judge {
     }
 
     /// Judges an event; fails with why that cannot be done.
-    pub(super) fn judge(&self, event: &Event) -> anyhow::Result<Ruling> {
+    pub(super) fn judge(&self, event: &Event) -> anyhow::Result<Judged> {
         let folder = self.folder(&event.folder)?;
         if let Some(tool) = &event.server_tool {
             let ruling = self.server_tool(tool);
-            return Ok(self.answered(ruling, AdvanceYes::ToAll));
+            return Ok(Judged::only(self.answered(ruling, AdvanceYes::ToAll)));
         }
         let mut needed = AdvanceYes::ToUndoable;
         let ruling = match Wanted::of(event).map_err(|why| anyhow!(why))? {
             Wanted::Command { text, folder: elsewhere, leaves_sandbox } => {
                 let folder = elsewhere.map_or(Ok(folder.clone()), |elsewhere| self.folder(&folder.join(elsewhere)))?;
-                return self.command(&text, &folder).map(|ruling| leaving(ruling, leaves_sandbox));
+                let text = self.own_line(event, text);
+                let judged = self.command(&text, &folder)?;
+                return Ok(Judged { ruling: command::leaving(judged.ruling, leaves_sandbox), ..judged });
             }
-            Wanted::Files(files) => self.files(&files, &folder)?,
+            Wanted::Files(files) => {
+                let ruling = self.answered(self.files(&files, &folder)?, needed);
+                let places = self.changed_places(&files, &folder);
+                return Ok(Judged { ruling, follows: Follows::Edit(places) });
+            }
             Wanted::ManyFiles(patterns) => self.many_files(&patterns, &folder)?,
             Wanted::Search { tool, folder: below, only, tells_content } => {
                 let below = below.unwrap_or_else(|| ".".to_owned());
@@ -147,14 +187,33 @@ impl Judge {
                 self.by_effects("web_search", &[Effect::Connect(Host("the web search of the agent".to_owned()))])
             }
             Wanted::Delegate(agent) => self.by_effects("agent", &[Effect::Delegate(AgentName(shown(&agent)))]),
-            Wanted::TypedInput(text) => return self.command(&text, &folder).map(typed),
+            Wanted::TypedInput(text) => {
+                return Ok(Judged::only(command::typed(self.command(&text, &folder)?.ruling)));
+            }
             Wanted::Notes => self.by_effects("todo", &[Effect::Session(StateKey("notes".to_owned()))]),
             Wanted::Unknown => {
                 needed = AdvanceYes::ToAll;
                 self.unknown(&event.tool)
             }
         };
-        Ok(self.answered(ruling, needed))
+        Ok(Judged::only(self.answered(ruling, needed)))
+    }
+
+    /// Returns the files that a call of a file tool changes, by their paths from the root. Files outside are left to the
+    /// rules: no change set covers them.
+    pub(super) fn changed_places(&self, files: &[(Deed, String)], folder: &Path) -> Vec<PathBuf> {
+        let changed = files.iter().filter(|(deed, _)| *deed != Deed::Read);
+        let target = |(_, path): &(Deed, String)| self.locate(folder, path, Extent::Entry).ok();
+        let inside = changed.filter_map(target).filter(Target::is_inside);
+        inside.map(|target| target.place().path().to_owned()).collect()
+    }
+
+    /// Returns the places that the call of an event changes.
+    pub(super) fn places_of(&self, event: &Event) -> Vec<PathBuf> {
+        match (Wanted::of(event), self.folder(&event.folder)) {
+            (Ok(Wanted::Files(files)), Ok(folder)) => self.changed_places(&files, &folder),
+            _ => Vec::new(),
+        }
     }
 
     /// Answers an ordinary question where the user's yes beforehand covers it. What leaves the machine, and what nobody
@@ -171,53 +230,11 @@ impl Judge {
     }
 
     fn by_effects(&self, tool: &str, effects: &[Effect]) -> Ruling {
-        let contained = Containment::WithoutSandbox;
+        self.by_effects_where(tool, effects, Containment::WithoutSandbox)
+    }
+
+    fn by_effects_where(&self, tool: &str, effects: &[Effect], contained: Containment) -> Ruling {
         self.policy.judge(tool, effects, Situation { contained, ..self.mode.into() })
-    }
-
-    /// Judges a command that starts in this folder.
-    fn command(&self, text: &str, folder: &Path) -> anyhow::Result<Ruling> {
-        let scene = scene(&self.workspace, folder).context("the workspace has no real path")?;
-        let parts = read_command(text, &scene, &self.workspace);
-        let looks = only_looks(&parts);
-        let mut effects = vec![Effect::Run(CommandLine(text.to_owned()))];
-        effects.extend(self.planted(&parts));
-        effects.extend(parts);
-        // Whoever only looks around in the home does there what they could do anywhere.
-        let wide = self.workspace.wide_workspace().filter(|_| !looks);
-        effects.extend(wide.map(|path| Effect::Expose(Exposure::WideWorkspace(path))));
-        let mut ruling = self.by_effects(COMMANDS, &effects);
-        ruling = secrets::of_named(ruling, &effects);
-        if let Some(question) = secrets::question(&self.workspace, &effects) {
-            ruling = ruling.stricter(question);
-        }
-        if self.never_asks && ruling.is_ordinary_question() && effects.iter().any(is_not_known) {
-            ruling = Ruling { class: Class::Dangerous, ..ruling };
-        }
-        Ok(match ruling {
-            ruling if self.mode != Mode::Normal && !looks && ruling.decision != Decision::Deny => {
-                ruling.stricter(cannot_be_thrown_away(self.mode))
-            }
-            ruling if self.leaves_questions && ruling.is_ordinary_question() && reads_elsewhere(&effects) => {
-                ruling.stricter(unasked_read())
-            }
-            ruling if self.types_unheard && runs_typed_text(text, &scene, &self.workspace) => {
-                ruling.stricter(typed_unheard())
-            }
-            ruling if self.yes.is_some() && ruling.is_ordinary_question() => self.yes_to_command(ruling),
-            ruling => ruling,
-        })
-    }
-
-    /// Says yes to a command only where the settings say that commands need no sandbox: here they have none, and haft cannot
-    /// undo what they change.
-    fn yes_to_command(&self, ruling: Ruling) -> Ruling {
-        if self.settings.surroundings.required == Level::None {
-            return self.answered(ruling, AdvanceYes::ToAll);
-        }
-        let reason =
-            format!("{} --yes does not answer that, because it would not run in haft's sandbox.", ruling.reason);
-        Ruling { reason, ..ruling }
     }
 
     /// Returns the code of other programs that changes would plant: in a new git repository, or where a protected name
@@ -358,27 +375,9 @@ impl Judge {
     }
 }
 
-/// Returns whether a part of a command touches or runs something that is known only when it runs.
-fn is_not_known(effect: &Effect) -> bool {
-    let is_open = |does: &Does| matches!(does, Does::Unknown(_) | Does::ReadUnknown | Does::ChangeUnknown(_));
-    matches!(effect, Effect::Step(step) if is_open(&step.does))
-}
-
 /// Returns whether only the default rule about remote tools asks.
 fn is_default_question(ruling: &Ruling) -> bool {
     ruling.is_ordinary_question() && ruling.rule == REMOTE_CHANGES
-}
-
-/// Asks about text that is typed into a program: a shell runs it as the command that was judged, another program does
-/// something else with it.
-fn typed(ruling: Ruling) -> Ruling {
-    ruling.stricter(Ruling {
-        decision: Decision::Ask,
-        class: Class::Ordinary,
-        rule: "typed input".to_owned(),
-        reason: "It would type text into a running program, and haft does not know which one.".to_owned(),
-        instead: "run a new command".to_owned(),
-    })
 }
 
 /// Returns the servers that rules about tools name.
@@ -408,59 +407,4 @@ fn shown(name: &str) -> String {
 
 fn said_yes(ruling: Ruling, given: AdvanceYes) -> Ruling {
     Ruling { decision: Decision::Allow, reason: format!("{} {given} allows that.", ruling.reason), ..ruling }
-}
-
-/// Asks about a command that is to run outside of the sandbox that the agent has: a yes would be a yes to that.
-fn leaving(ruling: Ruling, leaves_sandbox: bool) -> Ruling {
-    if !leaves_sandbox {
-        return ruling;
-    }
-    ruling.stricter(Ruling {
-        decision: Decision::Ask,
-        class: Class::Dangerous,
-        rule: "weak sandbox".to_owned(),
-        reason: "It would run outside the agent's sandbox.".to_owned(),
-        instead: "run it in the sandbox, or ask the user".to_owned(),
-    })
-}
-
-/// Returns whether a command reads a file outside of the workspace and the system, also through a link.
-fn reads_elsewhere(effects: &[Effect]) -> bool {
-    let is_read = |effect: &Effect| matches!(effect, Effect::Step(step) if matches!(step.does, Does::Read(_)));
-    effects.iter().any(|effect| is_read(effect) && EffectSort::of(effect) == EffectSort::CommandReadsElsewhere)
-}
-
-/// Refuses to read outside where the agent would not ask: the sandboxes of agents let commands read everything.
-fn unasked_read() -> Ruling {
-    Ruling {
-        decision: Decision::Deny,
-        class: Class::Ordinary,
-        rule: "commands that read elsewhere".to_owned(),
-        reason: "It would read a file outside the workspace, and the agent would not ask about it.".to_owned(),
-        instead: "read files of the workspace, or ask the user to copy that file into it".to_owned(),
-    }
-}
-
-/// Refuses a command that runs what is typed into it, where nobody judges the text that the agent types.
-fn typed_unheard() -> Ruling {
-    Ruling {
-        decision: Decision::Deny,
-        class: Class::Ordinary,
-        rule: "typed input".to_owned(),
-        reason: "It would run the text that is typed into it, and the agent does not ask haft about that text."
-            .to_owned(),
-        instead: "write the text into the command, as in bash -c '…' or python3 -c '…'".to_owned(),
-    }
-}
-
-/// Refuses a command whose changes were to be shown and thrown away, which only haft's own sandbox can do.
-fn cannot_be_thrown_away(mode: Mode) -> Ruling {
-    let rule = if mode == Mode::Try { "try mode" } else { "plan mode" };
-    Ruling {
-        decision: Decision::Deny,
-        class: Class::Ordinary,
-        rule: rule.to_owned(),
-        reason: "It may change something, and haft cannot discard its changes here.".to_owned(),
-        instead: "describe what you would run, and let the user leave that mode".to_owned(),
-    }
 }

@@ -16,6 +16,7 @@ use haft_workspace::files::{FolderReader, Workspace};
 use super::git_settings;
 use super::searchers::Selection;
 use super::secret_looks::SecretLooks;
+use super::within_command;
 
 /// Words of programs and options that make names themselves, or let patterns find hidden names.
 const FINDERS: &[&str] = &[
@@ -24,7 +25,7 @@ const FINDERS: &[&str] = &[
 ];
 
 /// Programs that read whole folders and print nothing of what is in them; the copies have the same names.
-const COPIERS: &[&str] = &["cp", "mv", "rsync", "ln", "install", "du", "ls", "tree"];
+pub(super) const COPIERS: &[&str] = &["cp", "mv", "rsync", "ln", "install", "du", "ls", "tree"];
 
 /// Programs that read whole folders and follow no link in them unless they are told to.
 const WALKERS: &[&str] = &["grep", "egrep", "fgrep", "rg", "ag", "ack", "tar", "diff"];
@@ -54,11 +55,13 @@ pub(super) fn question(workspace: &Workspace, effects: &[Effect]) -> Option<Ruli
         return Some(question);
     }
     let finds = finds_of(effects);
+    let known_to_git = within_command::known_to_git(effects);
     let secret = steps()
         .filter(|step| !only_tells_of_itself(step, effects))
-        .filter_map(|step| read_along(&looks, step, finds))
+        .filter_map(|step| read_along(&looks, step, (finds, known_to_git)))
         .next()
-        .or_else(|| by_other_patterns(&looks, effects))?;
+        .or_else(|| by_other_patterns(&looks, effects))
+        .or_else(|| within_command::copied(&looks, effects))?;
     let secret = one_line(&secret.to_string_lossy()).into_owned();
     Some(Ruling {
         decision: Decision::Ask,
@@ -169,10 +172,13 @@ fn prints_composed(words: &[String]) -> bool {
 }
 
 /// Returns a secret that a part of a command reads without naming it.
-fn read_along(looks: &SecretLooks<'_>, step: &Step, finds: Finds) -> Option<PathBuf> {
+fn read_along(looks: &SecretLooks<'_>, step: &Step, (finds, known_to_git): (Finds, FolderReader)) -> Option<PathBuf> {
     if step.words.first().is_some_and(|program| program == "git") {
         // Git shows all that it knows, from whichever folder.
-        let reader = git_reader(step)?;
+        let reader = match git_reader(step)? {
+            FolderReader::Git => known_to_git,
+            reader => reader,
+        };
         return looks.read_by(Path::new(""), reader).into_iter().next();
     }
     if prints_composed(&step.words) {
@@ -268,7 +274,7 @@ fn git_reader(step: &Step) -> Option<FolderReader> {
 }
 
 /// Returns whether a long option is given, which may be cut: git takes a beginning that no other option has.
-fn has_option(words: &[String], option: &str) -> bool {
+pub(super) fn has_option(words: &[String], option: &str) -> bool {
     words.iter().any(|word| {
         let name = word.split('=').next().unwrap_or_default();
         name.len() > 3 && option.starts_with(name)
@@ -276,7 +282,7 @@ fn has_option(words: &[String], option: &str) -> bool {
 }
 
 /// Returns whether one of these letters is among the short options.
-fn has_letter(words: &[String], letters: &str) -> bool {
+pub(super) fn has_letter(words: &[String], letters: &str) -> bool {
     let is_short = |word: &&String| word.starts_with('-') && !word.starts_with("--");
     words.iter().skip(1).filter(is_short).any(|word| word.contains(|letter| letters.contains(letter)))
 }

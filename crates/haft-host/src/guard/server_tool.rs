@@ -8,7 +8,7 @@ use std::path::Path;
 use haft_config::environment::own_program;
 use serde_json::{Map, Value};
 
-use super::event::CURSOR_SERVER;
+use super::event::{CURSOR_SERVER, PATCHES};
 use super::form::Form;
 
 /// The server's name in a reading of a name that has none.
@@ -53,9 +53,12 @@ impl ServerTool {
                 let server = text(fields.get("mcp_server_name")).or_else(|| serves_haft(fields).then_some(OWN));
                 Some(server.map_or_else(|| Self::Unnamed(tool.to_owned()), |server| one(server, tool)))
             }
-            Form::Copilot => {
+            // Its own tools have no sign in their names, but for one.
+            Form::Opencode if tool == PATCHES => None,
+            Form::Copilot | Form::Opencode => {
+                let sign = if form == Form::Copilot { "-" } else { "_" };
                 let readings: Vec<(String, String)> =
-                    tool.match_indices('-').filter_map(|(at, _)| parts(tool, at, "-")).collect();
+                    tool.match_indices(sign).filter_map(|(at, _)| parts(tool, at, sign)).collect();
                 (!readings.is_empty()).then_some(Self::Named(readings))
             }
         }

@@ -1,6 +1,6 @@
 //! The lines that make an agent ask haft before each call, and the file that they go in.
 //!
-//! haft writes into no file of another program: whoever wants it there reads it and pastes it.
+//! Not here: writing them into that file (`setup`).
 
 use std::path::Path;
 
@@ -9,6 +9,7 @@ use haft_config::environment::own_program;
 use haft_policy::policy::Mode;
 use serde_json::{Value, json};
 
+use super::Reach;
 use crate::options::Options;
 
 /// The agents whose lines are wanted.
@@ -110,7 +111,7 @@ pub fn agents(name: &str) -> Result<Agents, String> {
 /// # Errors
 ///
 /// Fails when a path is not text, or haft does not know its own place.
-pub fn hook_command(options: &Options) -> anyhow::Result<String> {
+pub fn hook_command(options: &Options, reach: Reach) -> anyhow::Result<String> {
     let program = own_program().context("haft cannot find its own program")?;
     let text = |path: &Path| {
         let text = path.to_str().map(quoted);
@@ -130,6 +131,7 @@ pub fn hook_command(options: &Options) -> anyhow::Result<String> {
     }
     words.extend(options.yes.map(|yes| yes.to_string()));
     words.extend((options.mode == Mode::Plan).then(|| "--plan".to_owned()));
+    words.extend((reach == Reach::Judges).then(|| "--judge-only".to_owned()));
     Ok(words.join(" "))
 }
 
@@ -143,32 +145,55 @@ pub fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
+/// Returns what the rules of Codex say about the commands that haft runs for it.
+#[must_use]
+pub fn codex_exception(program: &str) -> String {
+    format!(
+        "# haft runs these commands in its own sandbox, and only with a ticket of its hook.\nprefix_rule(pattern = [{program:?}, \"exec\", \"--ticket\"], decision = \"allow\")\n"
+    )
+}
+
 fn claude(command: &str) -> Value {
     let tools = "^(Bash|Monitor|PowerShell|Read|NotebookRead|Write|Edit|MultiEdit|NotebookEdit|LS|Glob|Grep|WebFetch|WebSearch|mcp__.*)$";
-    let hook = json!({ "type": "command", "command": command, "timeout": TIMEOUT, "onFailure": "block" });
-    json!({ "hooks": { "PreToolUse": [{ "matcher": tools, "hooks": [hook] }] } })
+    let hook = json!({ "type": "command", "command": command, "timeout": TIMEOUT });
+    let mut before = hook.clone();
+    before["onFailure"] = json!("block");
+    let after = json!([{ "matcher": "^(Write|Edit|MultiEdit|NotebookEdit)$", "hooks": [hook] }]);
+    json!({ "hooks": {
+        "PreToolUse": [{ "matcher": tools, "hooks": [before] }],
+        "PostToolUse": after,
+        "PostToolUseFailure": after,
+        "SessionStart": [{ "hooks": [hook] }],
+    } })
 }
 
 fn codex(command: &str) -> Value {
     let hook = json!({ "type": "command", "command": command, "timeout": TIMEOUT });
     let group = json!([{ "matcher": "^(Bash|apply_patch|write_stdin|view_image|mcp__.*)$", "hooks": [hook] }]);
-    json!({ "hooks": { "PreToolUse": group, "PermissionRequest": group } })
+    json!({ "hooks": {
+        "PreToolUse": group,
+        "PermissionRequest": group,
+        "PostToolUse": [{ "matcher": "^apply_patch$", "hooks": [hook] }],
+        "SessionStart": [{ "hooks": [hook] }],
+    } })
 }
 
 fn copilot(command: &str) -> Value {
     let hook = json!({ "type": "command", "bash": command, "timeoutSec": TIMEOUT });
-    json!({ "version": 1, "hooks": { "preToolUse": [hook] } })
+    json!({ "version": 1, "hooks": { "preToolUse": [hook], "postToolUse": [hook] } })
 }
 
 fn cursor(command: &str) -> Value {
     let hook = json!({ "command": command, "timeout": TIMEOUT, "failClosed": true });
     let mut of_files = hook.clone();
     of_files["matcher"] = json!("^(Write|StrReplace|Edit|Delete|Grep)$");
+    let after = json!({ "command": command, "timeout": TIMEOUT, "matcher": "^(Write|StrReplace|Edit|Delete)$" });
     json!({ "version": 1, "hooks": {
         "beforeShellExecution": [hook],
         "beforeMCPExecution": [hook],
         "beforeReadFile": [hook],
         "preToolUse": [of_files],
+        "postToolUse": [after],
     } })
 }
 
@@ -176,7 +201,11 @@ fn gemini(command: &str) -> Value {
     let tools = "^(run_shell_command|read_file|read_many_files|write_file|replace|list_directory|glob|grep_search|search_file_content|web_fetch|google_web_search|save_memory|mcp_.*)$";
     // Gemini CLI counts in milliseconds.
     let hook = json!({ "name": "haft", "type": "command", "command": command, "timeout": TIMEOUT * 1000 });
-    json!({ "hooks": { "BeforeTool": [{ "matcher": tools, "hooks": [hook] }] } })
+    json!({ "hooks": {
+        "BeforeTool": [{ "matcher": tools, "hooks": [hook] }],
+        "AfterTool": [{ "matcher": "^(write_file|replace)$", "hooks": [hook] }],
+        "SessionStart": [{ "hooks": [hook] }],
+    } })
 }
 
 #[cfg(test)]

@@ -59,40 +59,60 @@ enum Sort {
     Notes,
 }
 
-/// Each tool that is known, by the names that agents have for it: Claude Code, then Gemini CLI, Cursor, Copilot CLI and
-/// Codex.
+/// Each tool that is known, by the names that agents have for it: Claude Code, then Gemini CLI, Cursor, Copilot CLI,
+/// Codex and opencode.
 const TOOLS: &[(&[&str], Sort)] = &[
     (
         &["Bash", "Monitor", "run_shell_command", "Shell", "bash", "shell", "shell_command", "exec_command"],
         Sort::Command,
     ),
     (&["write_stdin", "write_bash"], Sort::TypedInput),
-    (&["Read", "NotebookRead", "read_file", "view", "show_file", "view_image"], Sort::Files(Deed::Read)),
+    (&["Read", "NotebookRead", "read_file", "view", "show_file", "view_image", "read"], Sort::Files(Deed::Read)),
     (&["read_many_files"], Sort::ManyFiles),
-    (&["Write", "write_file", "create"], Sort::Files(Deed::Write)),
+    (&["Write", "write_file", "create", "write"], Sort::Files(Deed::Write)),
     (
         &["Edit", "MultiEdit", "NotebookEdit", "replace", "StrReplace", "edit", "str_replace_editor"],
         Sort::Files(Deed::Edit),
     ),
     (&["Delete"], Sort::Files(Deed::Remove)),
     (&[PATCHES], Sort::Patch),
-    (&["LS", "list_directory", "list_dir"], Sort::Search("list_dir")),
+    (&["LS", "list_directory", "list_dir", "list"], Sort::Search("list_dir")),
     (&["Glob", "glob"], Sort::Search("glob")),
     (&["Grep", "grep_search", "search_file_content", "grep", "rg", "grep_files"], Sort::Search("grep")),
-    (&["WebFetch", "web_fetch"], Sort::Fetch),
-    (&["WebSearch", "google_web_search", "web_search"], Sort::WebSearch),
+    (&["WebFetch", "web_fetch", "webfetch"], Sort::Fetch),
+    (&["WebSearch", "google_web_search", "web_search", "websearch"], Sort::WebSearch),
     (&["Task", "Agent", "invoke_agent", "task", "write_agent"], Sort::Delegate),
-    (&["TodoWrite", "TodoRead", "write_todos", "update_todo", "report_intent", "update_plan"], Sort::Notes),
+    (
+        &[
+            "TodoWrite",
+            "TodoRead",
+            "write_todos",
+            "update_todo",
+            "todowrite",
+            "todoread",
+            "report_intent",
+            "update_plan",
+        ],
+        Sort::Notes,
+    ),
     (&["BashOutput", "KillShell", "TaskOutput", "TaskStop", "read_bash", "stop_bash", "list_bash"], Sort::Notes),
     (&["read_agent", "list_agents"], Sort::Notes),
 ];
 
-const PATHS: &[&str] = &["file_path", "notebook_path", "path", "target_file", "absolute_path"];
+const PATHS: &[&str] = &["file_path", "notebook_path", "path", "target_file", "absolute_path", "filePath"];
 const FOLDERS: &[&str] = &["path", "dir_path"];
 const COMMAND_FOLDERS: &[&str] = &["dir_path", "directory", "working_directory", "workdir", "cwd"];
 const ONLY: &[&str] = &["glob", "include_pattern", "include"];
 
 impl Wanted {
+    /// Returns the text of a command.
+    pub(super) fn into_command(self) -> Option<String> {
+        match self {
+            Wanted::Command { text, .. } => Some(text),
+            _ => None,
+        }
+    }
+
     /// Says what a call would do; fails with why its arguments cannot be read.
     pub(super) fn of(event: &Event) -> Result<Self, String> {
         let known = TOOLS.iter().find(|(names, _)| names.contains(&event.tool.as_str()));

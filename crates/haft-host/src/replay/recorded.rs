@@ -145,7 +145,10 @@ impl Recorded {
                 let id = result.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
                 self.first_of(&id, |then| then.result.is_none()).result = Some(result);
             }
-            SessionRecord::Ended(_) => {}
+            SessionRecord::Ended(_)
+            | SessionRecord::Queued(_)
+            | SessionRecord::Unqueued(_)
+            | SessionRecord::Draft(_) => {}
         }
     }
 

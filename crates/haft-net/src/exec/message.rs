@@ -35,6 +35,24 @@ pub struct CommandRequest {
     pub name: Option<String>,
     /// Whether the session has an owner, whose descriptor comes first.
     pub has_owner: bool,
+    /// The call of another agent that haft has judged, if the command is one.
+    #[serde(default)]
+    pub agent: Option<AgentCall>,
+}
+
+/// A call of another agent that haft has judged already.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentCall {
+    /// The agent.
+    pub name: String,
+    /// The agent's name for the call.
+    pub call: String,
+    /// The agent's own name for its session.
+    pub run: String,
+    /// The number of the turn.
+    pub turn: u64,
+    /// Whether the agent's answer covers all questions, and not only those about changes that undo can revert.
+    pub covers_all: bool,
 }
 
 /// The display for questions.

@@ -95,7 +95,7 @@ fn longest(ask: &Ask) -> Duration {
             TO_ANSWER + LONGEST_WAIT
         }
         Ask::Connect { .. } => TO_ANSWER + LONGEST_WAIT,
-        Ask::Sync { .. } => TO_COMMIT,
+        Ask::Sync { .. } | Ask::Restart { .. } => TO_COMMIT,
     }
 }
 

@@ -67,6 +67,11 @@ pub enum Ask {
         /// Its number.
         job: u64,
     },
+    /// Stops a job, and starts its command again.
+    Restart {
+        /// Its number.
+        job: u64,
+    },
     /// Commits what a job has changed so far.
     Sync {
         /// Its number.
@@ -105,6 +110,15 @@ pub enum Answer {
         /// The job.
         job: JobRecord,
     },
+    /// A job was stopped, and runs again as another one.
+    Restarted {
+        /// How the job ended.
+        ended: JobRecord,
+        /// The job that runs.
+        job: JobRecord,
+    },
+    /// A job was not restarted, for this reason.
+    NotRestarted(String),
     /// A job has committed what it had changed, or not for this reason.
     Synced {
         /// Whether it has.

@@ -195,7 +195,22 @@ async fn answer(ask: Ask, jobs: Weak<dyn Jobs>) -> Answer {
             }
             Err(error) => Answer::Synced { done: false, words: error.what.clone(), change_set: None },
         },
+        Ask::Restart { job } => restarted(&*jobs, job).await,
         Ask::Stay {} | Ask::Connect { .. } => Answer::Stays,
+    }
+}
+
+async fn restarted(jobs: &dyn Jobs, job: u64) -> Answer {
+    if facts(jobs, job).is_none() {
+        return Answer::NoJob;
+    }
+    let number = match jobs.restart(job).await {
+        Ok(number) => number,
+        Err(error) => return Answer::NotRestarted(error.what.clone()),
+    };
+    match facts(jobs, job).zip(facts(jobs, number)) {
+        Some((ended, job)) => Answer::Restarted { ended: JobRecord::from(&ended), job: JobRecord::from(&job) },
+        None => Answer::NoJob,
     }
 }
 

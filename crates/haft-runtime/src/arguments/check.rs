@@ -3,12 +3,14 @@
 //! The verdict is that of the `jsonschema` crate. Its messages speak of keywords ("not valid under any of
 //! the schemas"), so each error is translated: which place, what belongs there, what came, what to do.
 //! `check/report.rs` does that, `check/wanted.rs` says what a schema wants, `check/union.rs` picks the
-//! branch of a union worth speaking of, `check/unknown.rs` says where a key belongs, `check/narrow.rs` keeps the cost of it bounded.
+//! branch of a union worth speaking of, `check/unknown.rs` says where a key belongs, `check/narrow.rs` keeps the cost of it bounded,
+//! `check/plain.rs` accepts without the crate what fits a plain schema.
 //!
 //! Not here: changing a value (`fit.rs`), fetching a schema from elsewhere: a reference to another
 //! document is an error when the checker is made.
 
 mod narrow;
+mod plain;
 mod report;
 mod union;
 mod unknown;
@@ -17,12 +19,15 @@ mod wanted;
 #[cfg(test)]
 mod tests;
 
+use std::sync::OnceLock;
+
 use haft_contract::schema_rules::contradicting_values;
 use jsonschema::Validator;
 use serde_json::Value;
 
-use super::fault::Fault;
+use super::fault::{Fault, UnknownKey};
 use super::outline::Outline;
+use plain::Plain;
 use report::Report;
 
 /// Most faults of one answer: enough to mend a call at once, few enough to be read.
@@ -38,7 +43,10 @@ const LONGEST_WORDS: usize = 400;
 #[derive(Debug)]
 pub struct Checker {
     schema: Value,
-    validator: Validator,
+    /// Made at once, unless the schema is plain.
+    validator: OnceLock<Result<Validator, String>>,
+    /// Accepts most values without it.
+    plain: Option<Plain>,
 }
 
 impl Checker {
@@ -55,18 +63,33 @@ impl Checker {
         narrow::refuse_multiplying(schema)?;
         let mut schema = schema.clone();
         leave_out_contradictions(&mut schema);
-        let built = jsonschema::options().offline().build(&schema);
-        let validator = built.map_err(|error| {
-            let place = error.instance_path().as_str();
-            let place = if place.is_empty() { "its root" } else { place };
-            shortened(format!("the schema is not valid at {place}: {error}"))
-        })?;
-        Ok(Checker { schema, validator })
+        let checker = Checker { plain: Plain::of(&schema), schema, validator: OnceLock::new() };
+        if checker.plain.is_none() {
+            checker.validator()?;
+        }
+        Ok(checker)
+    }
+
+    #[cfg(test)]
+    pub(super) fn schema(&self) -> &Value {
+        &self.schema
+    }
+
+    fn validator(&self) -> Result<&Validator, String> {
+        let built = self.validator.get_or_init(|| {
+            jsonschema::options().offline().build(&self.schema).map_err(|error| {
+                let place = error.instance_path().as_str();
+                let place = if place.is_empty() { "its root" } else { place };
+                shortened(format!("the schema is not valid at {place}: {error}"))
+            })
+        });
+        built.as_ref().map_err(Clone::clone)
     }
 
     /// Returns whether the value fits, without a word on why not.
     pub fn accepts(&self, value: &Value) -> bool {
-        self.validator.is_valid(value)
+        self.plain.as_ref().is_some_and(|plain| plain.accepts(value))
+            || self.validator().is_ok_and(|validator| validator.is_valid(value))
     }
 
     /// Checks a value.
@@ -83,7 +106,8 @@ impl Checker {
             return Err(vec![narrow::one_fault(&outline, &self.schema, value)]);
         }
         let mut report = Report::new(&self.schema, value);
-        let mut errors = self.validator.iter_errors(value);
+        let validator = self.validator().map_err(|wrong| vec![no_validator(wrong)])?;
+        let mut errors = validator.iter_errors(value);
         for error in errors.by_ref().take(MOST_ERRORS) {
             report.add(&error);
         }
@@ -107,6 +131,12 @@ fn leave_out_contradictions(schema: &mut Value) {
         Value::Array(items) => items.iter_mut().for_each(leave_out_contradictions),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
+}
+
+/// Says that nothing can be said of a value.
+fn no_validator(wrong: String) -> Fault {
+    let (path, expected, received) = ("$".to_owned(), "what the schema says".to_owned(), "something else".to_owned());
+    Fault { path, expected, received, hint: Some(wrong), key: UnknownKey::default() }
 }
 
 /// Cuts a description that would take more room than it is worth.

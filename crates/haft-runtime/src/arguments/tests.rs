@@ -221,6 +221,19 @@ proptest! {
     }
 
     #[test]
+    fn what_is_accepted_without_the_validator_is_accepted_by_it(schema in schemas(), value in values()) {
+        let mut schema = schema;
+        // The other schemas are made of what they define beside; plain ones have nothing of it.
+        if let Value::Object(map) = &mut schema {
+            map.remove("$defs");
+        }
+        if let Ok(checker) = Checker::new(&schema) {
+            let validator = jsonschema::options().offline().build(checker.schema()).expect("it is a schema");
+            prop_assert_eq!(checker.accepts(&value), validator.is_valid(&value), "{} by {}", value, schema);
+        }
+    }
+
+    #[test]
     fn fitting_and_checking_never_panic_and_stay_short(schema in schemas(), value in values()) {
         let fitted = fit(value, &schema, &[("x".to_owned(), "file_path".to_owned())]);
         let _ = minimal_example(&schema);

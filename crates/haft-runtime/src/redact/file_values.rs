@@ -14,6 +14,7 @@ mod comments;
 mod harmless;
 mod judged;
 mod markup;
+mod parts;
 mod readings;
 mod source;
 #[cfg(test)]
@@ -142,7 +143,13 @@ impl Found {
         match value {
             Value::String(text) => self.lines_of(name, text),
             Value::Array(items) => items.iter().for_each(|item| self.in_json(name, item)),
-            Value::Object(fields) => fields.iter().for_each(|(name, field)| self.in_json(name, field)),
+            Value::Object(fields) => {
+                fields.iter().for_each(|(name, field)| self.in_json(name, field));
+                // A list of variables has a name and a value in each entry.
+                if let (Some(Value::String(name)), Some(value)) = (fields.get("name"), fields.get("value")) {
+                    self.in_json(name, value);
+                }
+            }
             Value::Number(number) if is_secret_variable(name) => self.value(name, &number.to_string()),
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
@@ -299,6 +306,9 @@ impl Found {
             return Some(short.to_owned());
         }
         self.readings(short, value, next);
+        if let Some(("value", of_next)) = next.first().and_then(|next| split(next.trim())).filter(|_| short == "name") {
+            self.readings(value.trim_matches(['"', '\'']), of_next, &[]);
+        }
         if !self.is_prose {
             self.as_written((short, &item[..item.len() - value.len()]), value);
         }
@@ -331,12 +341,25 @@ impl Found {
     /// Takes a value with its name.
     fn value(&mut self, name: &str, value: &str) {
         let value = value.trim();
-        if is_plain(value) {
+        if let Some(default) = parts::default_of_variable(value) {
+            self.value(name, default);
+        }
+        if let Some(token) = parts::behind_scheme(value) {
+            self.value("token", token);
+        }
+        if names_secret(name) {
+            parts::of(value).into_iter().for_each(|part| self.value(name, part));
+        }
+        let is_map = value.starts_with(['[', '{']) && value.contains(['=', ':']);
+        if is_plain(value) && !is_map {
             return;
         }
         let is_telling = names_secret(name);
         self.password_in_address(value);
         self.named_parts(value);
+        if is_plain(value) {
+            return;
+        }
         if !is_telling && (self.is_source || is_public_name(name)) {
             return;
         }
@@ -369,7 +392,9 @@ impl Found {
             // Prose has blanks around its signs.
             let is_assigned = quote.is_some() || sign == "=" && !text[..at].ends_with(char::is_whitespace);
             let was_prose = self.is_prose;
-            self.is_prose = self.is_source || !is_assigned && (was_prose || sign == ":");
+            // In a map every sign is one of assignment.
+            let is_prose = was_prose || sign == ":" && !text.starts_with('{');
+            self.is_prose = self.is_source || !is_assigned && is_prose;
             self.value(name, part.unwrap_or_default());
             self.is_prose = was_prose;
         }
@@ -430,7 +455,7 @@ impl Found {
         let is_example = password == user || is_plain(password) || is_default(password) || is_common(password);
         if password.len() >= SHORTEST_NAMED && !is_example {
             self.secrets.push(Secret::whole(password));
-            self.secrets.push(Secret::whole(without_percents(password)));
+            self.secrets.push(Secret::whole(parts::without_percents(password)));
         }
     }
 }
@@ -449,26 +474,6 @@ fn is_block(value: &str) -> bool {
 
 fn indent_of(line: &str) -> usize {
     line.len() - line.trim_start().len()
-}
-
-/// Returns a text with `%40` and the like carried out.
-fn without_percents(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let digits = after.get(..2).filter(|_| *first == b'%').and_then(|digits| std::str::from_utf8(digits).ok());
-        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &after[2..];
-            }
-            None => {
-                bytes.push(*first);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Parts a line into a name and a value.

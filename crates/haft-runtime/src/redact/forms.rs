@@ -27,9 +27,13 @@ fn written(text: &str) -> Vec<String> {
     forms.extend(in_addresses(text));
     forms.extend(in_markup(text));
     // Words, as programs part them.
-    forms.extend(["  ", "_", "-", "+", ",", ", ", ""].map(|between| text.replace(' ', between)));
+    forms.extend(SEPARATORS.map(|between| text.replace(' ', between)));
     forms
 }
+
+/// What programs put between words.
+const SEPARATORS: [&str; 18] =
+    ["", "  ", "   ", "    ", "\t", "_", "-", "+", ",", ", ", ";", "; ", "|", " | ", "/", ".", ":", " - "];
 
 /// Writes a text letter by letter.
 fn each(text: &str, write: impl Fn(char) -> String) -> String {

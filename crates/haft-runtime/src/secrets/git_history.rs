@@ -82,6 +82,8 @@ type Heard<'h> = dyn Fn(&[u8]) + Send + Sync + 'h;
 /// What was read of the histories.
 #[derive(Debug, Default)]
 pub(super) struct GitHistory {
+    /// Held while histories are read: a call that comes meanwhile could show what is not known yet.
+    learning: tokio::sync::Mutex<()>,
     seen: Mutex<Seen>,
 }
 
@@ -133,6 +135,7 @@ struct IndexThen {
 impl GitHistory {
     /// Learns the versions in these repositories that are not known yet, and names what is protected and new in them.
     pub(super) async fn learn(&self, cx: &CallContext<'_>, stores: Vec<GitStore>, when: When) {
+        let _others_wait = self.learning.lock().await;
         let is_too_many = stores.len() > MOST_REPOSITORIES;
         let mut arrived = Arrived { is_whole: !is_too_many, ..Arrived::default() };
         for store in stores.into_iter().take(MOST_REPOSITORIES) {
@@ -152,9 +155,16 @@ impl GitHistory {
 
     async fn learn_one(&self, cx: &CallContext<'_>, store: &GitStore, when: When) -> Result<Arrived, String> {
         let is_baseline = when == When::Before && !self.is_known(store);
-        if !self.is_new(store) {
+        if self.knows(store) {
             return Ok(Arrived::nothing());
         }
+        let learned = self.learn_new(cx, store).await;
+        // Only now: a call that is stopped on the way leaves the rest to the next one.
+        self.note(store);
+        Ok(if is_baseline { learned.map(|_| Arrived::nothing())? } else { learned? })
+    }
+
+    async fn learn_new(&self, cx: &CallContext<'_>, store: &GitStore) -> Result<Arrived, String> {
         let mut known = history(cx, store).await?;
         let mut arrived = std::mem::take(&mut known.arrived);
         {
@@ -167,32 +177,38 @@ impl GitHistory {
         }
         let staged = known.indexes.into_values().flat_map(|index| index.secrets);
         let unread: Vec<Version> = {
-            let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+            let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut found = HashSet::new();
+            let is_unread = |object: &String| !seen.objects.contains(object);
             let versions = staged.chain(known.versions);
-            versions.filter(|(object, _)| seen.objects.insert(object.clone())).collect()
+            versions.filter(|(object, _)| is_unread(object) && found.insert(object.clone())).collect()
         };
         if !unread.is_empty() {
             let (files, is_whole) = contents(cx, store, &unread).await?;
             cx.session.ground.redactor.also_hide_files(&files);
+            let read = unread.into_iter().map(|(object, _)| object);
+            self.seen.lock().unwrap_or_else(PoisonError::into_inner).objects.extend(read);
             if !is_whole {
                 self.tell(cx, "there are more than haft reads");
             }
         }
-        Ok(if is_baseline { Arrived::nothing() } else { arrived })
+        Ok(arrived)
     }
 
     fn is_known(&self, store: &GitStore) -> bool {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).states.contains_key(&store.git_dir)
     }
 
-    fn is_new(&self, store: &GitStore) -> bool {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+    fn knows(&self, store: &GitStore) -> bool {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.states
+            .get(&store.git_dir)
+            .is_some_and(|(state, indexes)| *state == store.state && *indexes == store.indexes)
+    }
+
+    fn note(&self, store: &GitStore) {
         let now = (store.state.clone(), store.indexes.clone());
-        let is_known = seen.states.get(&store.git_dir) == Some(&now);
-        if !is_known {
-            seen.states.insert(store.git_dir.clone(), now);
-        }
-        !is_known
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).states.insert(store.git_dir.clone(), now);
     }
 
     /// Tells once that not everything is known.

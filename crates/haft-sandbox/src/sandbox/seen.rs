@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use haft_contract::door::Permit;
@@ -10,6 +10,7 @@ use haft_contract::error::ToolError;
 use haft_contract::process::{Command, Ground, Level, Processes};
 
 use super::{Sandbox, shown, visible_roots};
+use crate::ahead;
 use crate::caches::only_read;
 use crate::covered::{covered, keys_of_toolchains};
 use crate::home::settings_in;
@@ -110,13 +111,22 @@ impl Sandbox {
 
     /// Returns the keys in folders of toolchains. Those that come later are found after a while.
     fn keys(&self) -> Vec<PathBuf> {
-        let mut known = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, keys)) = known.as_ref().filter(|(when, _)| when.elapsed() < KEYS_HOLD) {
-            return keys.clone();
+        keys_in(&self.keys, &self.settings.hidden, &self.settings.readable)
+    }
+
+    /// Looks through the folders that commands see, beside what this process does meanwhile, if it is about to run one.
+    #[must_use]
+    pub fn looking_ahead(self) -> Self {
+        if ahead::is_wanted() {
+            let (keys, found) = (Arc::clone(&self.keys), Arc::clone(&self.covered));
+            let (hidden, readable) = (self.settings.hidden.clone(), self.settings.readable.clone());
+            let memory = self.remembered.as_ref().map(Remembered::closed_settings);
+            ahead::beside("haft-look", move || {
+                keys_in(&keys, &hidden, &readable);
+                found.get_or_init(|| covered(&hidden, memory.as_deref()));
+            });
         }
-        let keys = keys_of_toolchains(&self.settings.hidden, &self.settings.readable);
-        *known = Some((Instant::now(), keys.clone()));
-        keys
+        self
     }
 
     /// Says once which caches commands can only read, though their tools write there.
@@ -164,4 +174,17 @@ impl Sandbox {
             code: None,
         }
     }
+}
+
+/// The keys in folders of toolchains, and when they were looked for.
+pub(super) type Keys = Mutex<Option<(Instant, Vec<PathBuf>)>>;
+
+fn keys_in(known: &Keys, hidden: &[PathBuf], readable: &[PathBuf]) -> Vec<PathBuf> {
+    let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, keys)) = known.as_ref().filter(|(when, _)| when.elapsed() < KEYS_HOLD) {
+        return keys.clone();
+    }
+    let keys = keys_of_toolchains(hidden, readable);
+    *known = Some((Instant::now(), keys.clone()));
+    keys
 }

@@ -25,6 +25,18 @@ fn the_501st_line_is_seen_and_lines_of_tests_are_not_counted() {
 }
 
 #[test]
+fn the_7001st_line_of_the_command_line_is_seen() {
+    let tests = format!("#[cfg(test)]\nmod tests {{\n{}}}\n", "// a\n".repeat(600));
+    let half = format!("{}{tests}", "// a\n".repeat(3_500));
+    let [a, b, c] = ["a", "b", "b/tests"].map(|name| format!("crates/haft-cli/src/{name}.rs"));
+    let other = "crates/haft-host/src/a.rs";
+    let full = tree(&[(&a, &half), (&b, &half), (&c, &half), (other, &half)]);
+    check(&long_command_line(&full), &[]);
+    let over = tree(&[(&a, &half), (&b, &format!("// a\n{half}"))]);
+    check(&long_command_line(&over), &["crates/haft-cli/src/:1: 7001 lines without tests, at most 7000 are allowed"]);
+}
+
+#[test]
 fn a_function_of_61_lines_is_seen_wherever_it_is() {
     let body = "// a\n".repeat(59);
     let text =

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use haft_contract::job::NewJob;
 use haft_contract::prelude::*;
-use haft_contract::process::{Command, Ran, Settle};
+use haft_contract::process::{Command, Ran, Settle, Settlement};
 use serde_json::json;
 
 use crate::jobs::{facts_of, job_data};
@@ -17,9 +17,12 @@ const MOST_SHOWN: usize = 4_000;
 const LONGEST_NAME: usize = 40;
 /// How commands name the machine that they run on.
 const LOOPBACK: &[&str] = &["localhost", "127.0.0.1", "[::1]", "0.0.0.0"];
-/// What is said of every job that runs.
-const ABOUT: &str = "\"jobs\" shows its output, later commands reach its ports, its changes come when it ends; \
-                     file watchers but chokidar, webpack, tsc and watchfiles must poll";
+/// Folders whose files programs write while they run.
+const NEVER_LOADED: [&str; 3] = [".git", "node_modules", "__pycache__"];
+/// What is said once in a session, of the first job that runs.
+const ABOUT: &str = "\"jobs\" shows its output, later commands reach its ports; its changes come when it ends, or with \
+                     action \"sync\" except build folders; file watchers may miss changes: action \"restart\" \
+                     restarts it";
 
 /// Refuses what is no name of a job.
 pub(super) fn check_name(name: Option<&str>) -> Result<(), ToolError> {
@@ -37,12 +40,19 @@ pub(super) fn check_name(name: Option<&str>) -> Result<(), ToolError> {
 /// Says that jobs did not see the changes of a command while it ran. It matters to one that asks a server of its own.
 pub(super) fn seen_late(line: &str, ran: &Ran, cx: &RunContext<'_>) -> Option<String> {
     let asks_server = LOOPBACK.iter().any(|name| line.contains(name));
-    if !asks_server || ran.settled.changes.is_empty() || ran.how != Settle::Keep {
+    // What is new, or lies in build folders and repositories, is no file that a running program has loaded.
+    let may_be_loaded = |changed: &Settlement| {
+        let path = changed.target.place().path();
+        changed.change != Change::Create && !path.iter().any(|part| NEVER_LOADED.iter().any(|folder| part == *folder))
+    };
+    if !asks_server || !ran.settled.changes.iter().any(may_be_loaded) || ran.how != Settle::Keep {
         return None;
     }
     let running = cx.jobs().all().into_iter().find(|job| job.end.is_none())?;
+    let job = running.name.clone().unwrap_or_else(|| running.number.to_string());
     Some(format!(
-        "{} saw these changes only after the command ended; to test them, ask it in a new call",
+        "{} sees these changes only now; a program that watches or has loaded these files must be restarted: \
+         jobs(action=\"restart\", job=\"{job}\")",
         running.title()
     ))
 }
@@ -53,7 +63,7 @@ fn is_number(name: &str) -> bool {
 }
 
 /// Starts a job, and says what came of it so far.
-pub(super) async fn start(
+pub(crate) async fn start(
     command: Command,
     name: Option<String>,
     mut notes: Vec<String>,
@@ -70,9 +80,10 @@ pub(super) async fn start(
             cx.tell_job_end(number);
             format!("{} {}", facts.title(), end.words(facts.took))
         }
-        None => format!("{} runs in the background: {ABOUT}", facts.title()),
+        None if cx.is_first_hint(ABOUT) => format!("{} runs in the background: {ABOUT}", facts.title()),
+        None => format!("{} runs in the background", facts.title()),
     };
-    notes.insert(0, said);
+    notes.push(said);
     let said: String = notes.iter().map(|note| format!("[{note}]\n")).collect();
     let gap = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
     let data = json!({ "job": job_data(&facts), "output": output, "notes": notes });

@@ -4,6 +4,7 @@
 //! disk. Beside that, lines are told while the command runs.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use haft_contract::context::Hiding;
 use haft_contract::door::Spilling;
@@ -14,10 +15,11 @@ use haft_contract::process::Stream;
 
 use super::skimming::Skimming;
 
-/// Most bytes that are told while the command runs; of what comes behind them only the last lines of each piece.
+/// Most bytes that are told while the command runs; of what comes behind them only the last lines of a piece now and then.
 const MOST_TOLD: usize = 1024 * 1024;
-/// How much of a piece is looked at then.
+/// How much of a piece is looked at then, and how long the pieces behind it are passed over.
 const LAST_OF_PIECE: usize = 2 * 1024;
+const PASSED_OVER: Duration = Duration::from_millis(50);
 
 /// Listens to both streams of one command.
 pub(crate) struct Listening<'a> {
@@ -29,6 +31,8 @@ struct Ears {
     out: Ear,
     err: Ear,
     told: usize,
+    /// When something is told again, if much was told already.
+    next: Option<Instant>,
 }
 
 /// Hears one stream.
@@ -69,7 +73,7 @@ pub(crate) enum Kept {
 
 impl<'a> Listening<'a> {
     pub(crate) fn new(cx: &'a RunContext<'a>) -> Self {
-        let ears = Ears { out: Ear::new(cx), err: Ear::new(cx), told: 0 };
+        let ears = Ears { out: Ear::new(cx), err: Ear::new(cx), told: 0, next: None };
         Self { cx, ears: Mutex::new(ears) }
     }
 
@@ -82,8 +86,15 @@ impl<'a> Listening<'a> {
             Stream::Err => &mut ears.err,
         };
         ear.hear(piece, self.cx);
-        let is_much = ears.told > MOST_TOLD;
-        let piece = if is_much { &piece[piece.len().saturating_sub(LAST_OF_PIECE)..] } else { piece };
+        let mut piece = piece;
+        if ears.told > MOST_TOLD {
+            let now = Instant::now();
+            if ears.next.is_some_and(|next| now < next) {
+                return;
+            }
+            ears.next = Some(now + PASSED_OVER);
+            piece = &piece[piece.len().saturating_sub(LAST_OF_PIECE)..];
+        }
         let live = ear.live.take(piece);
         if !live.is_empty() {
             ears.told += live.len();

@@ -22,13 +22,15 @@ impl<'a> AwaitedLine<'a> {
         Self { text, pattern: if is_pattern { compiled() } else { None } }
     }
 
-    /// Says how an output has the line, if it does.
-    pub(super) fn found_in(&self, output: &str) -> Option<&'static str> {
-        if output.contains(self.text) {
-            return Some("contains");
-        }
-        let is_match = self.pattern.as_ref().is_some_and(|pattern| output.lines().any(|line| pattern.is_match(line)));
-        is_match.then_some("matches")
+    /// Returns what a line does that is waited for.
+    pub(super) fn verb(&self) -> &'static str {
+        if self.pattern.is_some() { "matches" } else { "contains" }
+    }
+
+    /// Returns whether an output has the line.
+    pub(super) fn is_in(&self, output: &str) -> bool {
+        let is_match = |pattern: &Regex| output.lines().any(|line| pattern.is_match(line));
+        output.contains(self.text) || self.pattern.as_ref().is_some_and(is_match)
     }
 }
 
@@ -39,19 +41,21 @@ mod tests {
     #[test]
     fn a_text_is_found_as_it_is_and_a_pattern_by_its_meaning() {
         let output = "RERUN a.test.ts x1\n     Tests  3 passed (3)\nready (a.b) on [::1]:80\r\n";
-        for (line, found) in [
-            ("Tests  3 passed (3)", Some("contains")),
-            ("Tests  \\d+ passed", Some("matches")),
-            ("^ready.*:80$", Some("matches")),
-            ("failed|RERUN", Some("matches")),
-            ("(a.b)", Some("contains")),
+        for (line, verb, is_in) in [
+            ("Tests  3 passed (3)", "contains", true),
+            ("Tests  \\d+ passed", "matches", true),
+            ("^ready.*:80$", "matches", true),
+            ("failed|RERUN", "matches", true),
+            ("never|nowhere", "matches", false),
+            ("(a.b)", "contains", true),
             // A dot alone is a dot.
-            ("a.test.tx", None),
-            ("3.passed", None),
-            ("Tests.*ready", None),
-            ("(\\d", None),
+            ("a.test.tx", "contains", false),
+            ("3.passed", "contains", false),
+            ("Tests.*ready", "matches", false),
+            ("(\\d", "contains", false),
         ] {
-            assert_eq!(AwaitedLine::new(line).found_in(output), found, "{line}");
+            let awaited = AwaitedLine::new(line);
+            assert_eq!((awaited.verb(), awaited.is_in(output)), (verb, is_in), "{line}");
         }
     }
 }

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::Reading;
 use super::globs::{Expanded, expanded, listed};
-use super::shown_page::ShownPage;
+use super::shown_page::{Among, ShownPage};
 use super::source::Source;
 
 /// Least room for a file that does not fit as a whole, in characters.
@@ -34,6 +34,7 @@ pub(super) async fn read_several(mut reading: Reading<'_>, sources: Vec<Source>)
             continue;
         }
         let body = match reading.read(source).await {
+            Ok(page) if asked > 1 => Body::Page(page.among(Among::Others)),
             Ok(page) => Body::Page(page),
             // Once the call was stopped, the files that are left are not errors of their own.
             Err(error) if error.kind == ErrorKind::Cancelled => {

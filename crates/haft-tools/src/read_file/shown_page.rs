@@ -37,13 +37,23 @@ pub(super) struct ShownPage {
     all_widths: usize,
     reads: Reads,
     limited: Option<Limited>,
+    among: Among,
     style: Arc<PageStyle>,
+}
+
+/// Whether other files are read with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Among {
+    None,
+    /// Then the next header ends a whole file, and nothing more needs to be said of it.
+    Others,
 }
 
 impl ShownPage {
     pub(super) fn of(page: Page, reads: Reads, cx: &RunContext<'_>) -> Self {
         let style = cx.limits().page_style.clone();
-        let mut shown = Self { page, widths: Vec::new(), all_widths: 0, reads, limited: None, style };
+        let mut shown =
+            Self { page, widths: Vec::new(), all_widths: 0, reads, limited: None, among: Among::None, style };
         shown.widths = shown.texts().map(|text| cx.hide(&text).chars().count()).collect();
         shown.all_widths = shown.widths.iter().sum();
         shown
@@ -52,6 +62,11 @@ impl ShownPage {
     /// Adds that a limit was reduced.
     pub(super) fn noting(self, limited: Option<Limited>) -> Self {
         Self { limited, ..self }
+    }
+
+    /// Says whether other files are read with it.
+    pub(super) fn among(self, among: Among) -> Self {
+        Self { among, ..self }
     }
 
     /// Returns the lines as they are shown.
@@ -108,6 +123,11 @@ impl ShownPage {
         let page = &self.page;
         if let Some(ends) = &self.style.ends {
             return self.last_words(ends);
+        }
+        let is_whole = !page.more && page.first_line == 1 && !page.lines.is_empty() && self.reads == Reads::Lines;
+        if is_whole && self.among == Among::Others {
+            let notes = self.notes();
+            return if notes.is_empty() { String::new() } else { format!("[{}]\n", notes.join("; ")) };
         }
         let form = self.notes().iter().map(|note| format!("; {note}")).collect::<String>();
         let words = match page.total_lines {
@@ -196,11 +216,7 @@ impl ShownPage {
             _ => format!("lines {}–{}", page.first_line, next_line.saturating_sub(1)),
         };
         let total = page.total_lines.map_or_else(|| format!("at least {next_line}"), |total| total.to_string());
-        let tokens = match self.tokens() {
-            0 | 1 => "1 token".to_owned(),
-            tokens => format!("{} tokens", Grouped(tokens as u64)),
-        };
-        format!("{lines} of {total}, about {tokens}{form}; go on with offset={next_line}")
+        format!("{lines} of {total}{form}; go on with offset={next_line}")
     }
 }
 

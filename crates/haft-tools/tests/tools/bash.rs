@@ -101,8 +101,7 @@ async fn of_many_changed_files_the_first_are_named_and_the_others_counted() {
 #[tokio::test]
 async fn no_number_of_new_files_hides_a_removal_a_refusal_or_a_conflict() {
     let refused = "Refused, because it belongs to version control: .git/hooks/pre-commit.";
-    let conflict =
-        "a.txt was changed by another program while the command ran; the command's version is a.txt.kept-by-haft.";
+    let conflict = "a.txt was changed by another call or program while the command ran; the command's version is a.txt.kept-by-haft.";
     let many = (0..5_000).fold(ScriptedCommand::default().prints("x".repeat(100_000)), |command, number| {
         command.changes(&format!("new/file-{number:04}"), Change::Create)
     });

@@ -271,24 +271,24 @@ async fn an_ignored_secret_file_is_told_as_a_secret_one_without_a_way_that_does_
 
     out.log
     1:abc
-    [2 matches in 2 files; 2 files searched; not searched: 1 secret-class file: .env (needs the user's permission); left out: 2 hidden: .git/, .gitignore (name one as "path" to search it)]
+    [2 matches in 2 files; 2 files searched; not searched: 1 secret-class file: .env (needs the user's permission); left out: 2 hidden: .git/, .gitignore]
     did: nothing
     "#);
     snapshot!(scene.told("grep", json!({ "pattern": "abc", "include": ["*.ts"] })).await, @r#"
     ok: a.ts
     1:abc
-    [1 match in 1 file; 1 file searched; left out: 1 hidden: .git/ (name it as "path" to search it)]
+    [1 match in 1 file; 1 file searched; left out: 1 hidden: .git/]
     did: nothing
     "#);
     snapshot!(scene.told("glob", json!({ "pattern": "*" })).await, @r#"
     ok: a.ts
-    [1 path; left out: 1 secret-class file: .env, 1 ignored: out.log (set "ignored" to true to see it), 2 hidden: .git/, .gitignore (a pattern with the dot finds them: ".*", ".github/**")]
+    [1 path; left out: 1 secret-class file: .env, 1 ignored: out.log, 2 hidden: .git/, .gitignore (a pattern with the dot finds them: ".*", ".github/**")]
     did: nothing
     "#);
     // What could not match is not told.
     snapshot!(scene.told("glob", json!({ "pattern": "*.ts" })).await, @r#"
     ok: a.ts
-    [1 path; left out: 1 hidden: .git/ (a pattern with the dot finds it: ".*", ".github/**")]
+    [1 path; left out: 1 hidden: .git/]
     did: nothing
     "#);
 }

@@ -153,7 +153,7 @@ async fn a_page_looks_as_its_system_shows_pages() {
     snapshot!(page("ally", "read", json!({ "file_paths": ["notes.txt"], "limit": 1 })).await, @r#"
     === notes.txt ===
          1	one
-    [line 1 of 5, about 3 tokens; go on with offset=2]
+    [line 1 of 5; go on with offset=2]
     "#);
 }
 

@@ -23,7 +23,7 @@ async fn a_page_says_how_to_go_on() {
     snapshot!(scene.told("read_file", json!({ "path": "notes.txt", "offset": 2, "limit": 2 })).await, @"
     ok:      2	two
          3	three
-    [lines 2–3 of 5, about 6 tokens; go on with offset=4]
+    [lines 2–3 of 5; go on with offset=4]
     did: nothing
     ");
     snapshot!(scene.told("read_file", json!({ "path": "notes.txt", "offset": 9 })).await, @"
@@ -38,7 +38,7 @@ async fn several_files_are_read_and_one_that_is_missing_does_not_stop_the_others
     snapshot!(scene.told("read_file", json!({ "paths": ["notes.txt", "gone.txt", "README.md"], "limit": 1 })).await, @r#"
     ok: === notes.txt ===
          1	one
-    [line 1 of 5, about 3 tokens; go on with offset=2]
+    [line 1 of 5; go on with offset=2]
 
     === gone.txt ===
     Error: gone.txt does not exist. Near: notes.txt.
@@ -46,7 +46,7 @@ async fn several_files_are_read_and_one_that_is_missing_does_not_stop_the_others
 
     === README.md ===
          1	# Sample
-    [line 1 of 3, about 4 tokens; go on with offset=2]
+    [line 1 of 3; go on with offset=2]
     did: nothing
     "#);
 }
@@ -191,37 +191,37 @@ async fn the_last_line_names_what_is_unusual_about_a_text() {
          1	Das ist schön,
          2	und grün
          3	ist es auch.
-    [end of file: 3 lines; windows-1252, CRLF line ends]
+    [windows-1252, CRLF line ends]
 
     === wide.txt ===
          1	größe
          2	zwei
-    [end of file: 2 lines; UTF-16LE with BOM]
+    [UTF-16LE with BOM]
 
     === mark.txt ===
          1	one
-    [end of file: 1 line; UTF-8 with BOM]
+    [UTF-8 with BOM]
 
     === mac.txt ===
          1	one
          2	two
-    [end of file: 2 lines; CR line ends]
+    [CR line ends]
 
     === mixed.txt ===
          1	one
          2	two
-    [end of file: 2 lines; mixed line ends]
+    [mixed line ends]
 
     === damaged.txt ===
          1	größer
          2	schöner�
-    [end of file: 2 lines; bytes that are not text are shown as U+FFFD]
+    [bytes that are not text are shown as U+FFFD]
     did: nothing
     ");
     snapshot!(scene.told("read_file", json!({ "path": "latin.txt", "limit": 2 })).await, @"
     ok:      1	Das ist schön,
          2	und grün
-    [lines 1–2 of 3, about 10 tokens; windows-1252, CRLF line ends; go on with offset=3]
+    [lines 1–2 of 3; windows-1252, CRLF line ends; go on with offset=3]
     did: nothing
     ");
 }

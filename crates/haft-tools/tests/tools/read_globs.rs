@@ -53,7 +53,6 @@ async fn what_the_walk_left_out_is_told() {
     snapshot!(scene.told("read_file", json!({ "paths": ["*.txt", "*.t?t", "*.rs"] })).await, @r#"
     ok: === a.txt ===
          1	a
-    [end of file: 1 line]
 
     === *.rs ===
     Error: No file matches "*.rs".
@@ -75,7 +74,6 @@ async fn a_link_inside_is_read_and_one_to_the_outside_is_told() {
     snapshot!(scene.told("read_file", json!({ "paths": ["*.txt"] })).await, @r#"
     ok: === a.txt ===
          1	a
-    [end of file: 1 line]
 
     === circle.txt ===
     Error: The path circle.txt is a loop of links.
@@ -87,7 +85,6 @@ async fn a_link_inside_is_read_and_one_to_the_outside_is_told() {
 
     === inside.txt ===
          1	a
-    [end of file: 1 line]
 
     === outside.txt ===
     Error: outside.txt is a link that leads out of the workspace.
@@ -107,7 +104,6 @@ async fn the_limit_of_a_profile_holds_for_what_a_glob_finds() {
 
     === small.txt ===
          1	x
-    [end of file: 1 line]
     did: nothing
     ");
 }
@@ -131,7 +127,6 @@ async fn a_bad_glob_does_not_stop_the_others() {
 
     === a.txt ===
          1	a
-    [end of file: 1 line]
 
     === */ ===
     Error: "*/" matches only folders.

@@ -118,6 +118,17 @@ async fn what_others_changed_since_is_kept_or_stands_in_the_way() {
 }
 
 #[tokio::test]
+async fn a_redo_that_is_refused_says_that_nothing_was_redone_and_what_its_number_means() {
+    let scene = scene();
+    scene.call("edit_file", edit("a.txt", &[("l2\n", "two\n")])).await;
+    scene.call("undo", json!({ "action": "take_back" })).await;
+    let scene = scene.file("a.txt", "l1\nmine\n");
+    let told = scene.told("undo", json!({ "action": "redo" })).await;
+    let first = "failed at line_up (stale): Nothing was redone.\na.txt was changed since the undo, change set 2, in the same lines:";
+    assert!(told.starts_with(first), "{told}");
+}
+
+#[tokio::test]
 async fn a_change_set_of_another_session_is_not_taken_back() {
     let scene = scene();
     scene.call("edit_file", edit("a.txt", &[("l2\n", "two\n")])).await;

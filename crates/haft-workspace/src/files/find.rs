@@ -5,11 +5,12 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::path::PathBuf;
 
 use haft_contract::door::FileKind;
 use haft_contract::error::{Next, ToolError};
 use haft_contract::kinds::ErrorKind;
-use haft_contract::path::Target;
+use haft_contract::path::{Extent, Place, Target};
 use haft_contract::search::{Case, FindOrder, FindRequest, Found, Hidden, Ignored};
 use tokio_util::sync::CancellationToken;
 
@@ -57,6 +58,20 @@ pub(super) fn find(
     }
     let near = if matched == 0 { near(root, target, (pattern, request.ignored), stop)? } else { Vec::new() };
     Ok(Found { paths: page.into_paths(wanted), matched, compared, near, left_out })
+}
+
+/// Returns the files that are neither hidden nor ignored, at most so many.
+pub(super) fn file_names(root: &Root, most: usize) -> Vec<String> {
+    let request = FindRequest {
+        pattern: "*".to_owned(),
+        case: Case::Sensitive,
+        order: FindOrder::Name,
+        ignored: Ignored::Skip,
+        skip: 0,
+        paths: most,
+    };
+    let here = Target::Inside(Place::new(PathBuf::new(), Extent::Tree));
+    find(root, &here, &request, &CancellationToken::new()).map(|found| found.paths).unwrap_or_default()
 }
 
 fn letters(pattern: &str, case: Case) -> Letters {

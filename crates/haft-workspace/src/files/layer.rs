@@ -28,6 +28,7 @@ mod show;
 mod sift;
 mod sync;
 mod told;
+mod touched;
 mod trees;
 mod watched;
 mod well_known;

@@ -4,8 +4,11 @@
 //! done wholly stays, what was done in part is taken back. Where the user has worked on a file
 //! since, nobody can tell whether it was done: then the rest stays too, and undo decides path by path.
 
+use std::fmt::{self, Display, Formatter};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use haft_contract::path::one_line;
 
 use rustix::fs::AtFlags;
 use rustix::io::Errno;
@@ -17,18 +20,21 @@ use super::replace::set_aside;
 use super::step_back::{Back, Images, name_for_the_way_back, take_back};
 use super::structure;
 use super::tree::{self, Progress, TreeStores};
-use crate::state::journal::{Intent, Outcome, PathText, State, Step, TreeRecord, Writing};
+use crate::state::journal::{How, Intent, Outcome, PathText, Reading, State, Step, TreeRecord, Writing};
+
+/// Most paths that are named.
+const MOST_NAMED: usize = 5;
 
 #[cfg(test)]
 mod tests;
 
 /// Finds out what became of the last intent when it has no outcome, and writes it down.
-pub(super) fn recover(root: &Root, writing: &mut Writing<'_>) -> io::Result<()> {
+pub(super) fn recover(root: &Root, writing: &mut Writing<'_>) -> io::Result<Option<Recovered>> {
     if !writing.is_unfinished() {
-        return Ok(());
+        return Ok(None);
     }
     let reading = writing.reading()?;
-    let Some((intent, inline)) = reading.intents.last() else { return Ok(()) };
+    let Some((intent, inline)) = reading.intents.last() else { return Ok(None) };
     let of_this = |at, length| reading.inline(*inline, at, length);
     let images = Images { inline: &of_this, objects: writing.objects(), stores: writing.stores() };
     let is_held = intent.steps.iter().flat_map(Step::paths).all(|path| root.holds(&path.path()));
@@ -40,7 +46,66 @@ pub(super) fn recover(root: &Root, writing: &mut Writing<'_>) -> io::Result<()> 
         // It may be gone, and what somebody has done with it since counts more.
         let _ = structure::narrow(root, &folder.path(), *mode);
     }
-    writing.conclude(outcome)
+    let recovered = Recovered::new(&reading, intent, &outcome);
+    writing.conclude(outcome)?;
+    Ok(Some(recovered))
+}
+
+/// What was interrupted, and what became of it. Reads as a sentence for the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Recovered {
+    what: String,
+    /// Whether it was an undo or a redo.
+    pub(crate) takes_back: bool,
+    /// Whether it counts as done.
+    is_done: bool,
+    /// What could not be taken back.
+    standing: Vec<PathBuf>,
+}
+
+impl Recovered {
+    fn new(reading: &Reading, intent: &Intent, outcome: &Outcome) -> Self {
+        let numbers = |sets: &[u64]| {
+            let noun = if sets.len() == 1 { "change set" } else { "change sets" };
+            format!("{noun} {}", sets.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
+        };
+        let what = match &intent.takes_back {
+            None => format!("An interrupted change by {} ({})", one_line(&intent.by.tool), numbers(&[intent.set])),
+            Some(back) if back.how == How::Undo => format!("An interrupted undo of {}", numbers(&back.sets)),
+            Some(back) => {
+                let undone = |set: &u64| {
+                    let undo = reading.intents.iter().find(|(intent, _)| intent.set == *set);
+                    undo.and_then(|(undo, _)| undo.takes_back.as_ref())
+                        .map(|undo| undo.sets.clone())
+                        .unwrap_or_default()
+                };
+                format!("An interrupted redo of {}", numbers(&back.sets.iter().flat_map(undone).collect::<Vec<_>>()))
+            }
+        };
+        let stand = |step: &usize| intent.steps.get(*step).into_iter().flat_map(Step::paths).map(PathText::path);
+        let standing: Vec<PathBuf> = outcome.standing.iter().flat_map(stand).collect();
+        let (takes_back, is_done) = (intent.takes_back.is_some(), outcome.happened && standing.is_empty());
+        Self { what, takes_back, is_done, standing }
+    }
+}
+
+impl Display for Recovered {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        let Self { what, is_done, standing, .. } = self;
+        match (is_done, standing.len()) {
+            (true, _) => write!(formatter, "{what} was finished."),
+            (false, 0) => write!(formatter, "{what} was rolled back: all files are as before it."),
+            (false, count) => {
+                let names: Vec<String> = standing
+                    .iter()
+                    .take(MOST_NAMED)
+                    .map(|path| one_line(&path.to_string_lossy()).into_owned())
+                    .collect();
+                let more = if count > MOST_NAMED { " and others" } else { "" };
+                write!(formatter, "{what} was rolled back, except in {}{more}.", names.join(", "))
+            }
+        }
+    }
 }
 
 /// How far a step came.

@@ -25,7 +25,7 @@ use super::image::{self, Keep, Large, Seen};
 use super::open::Root;
 use super::owner::NOT_AS_ANOTHER;
 use super::performance::{Failed, Performance};
-use super::recover;
+use super::recover::{self, Recovered};
 use super::refused::{Refused, as_before, is_about_the_file};
 use super::replace::{Moved, New, Syncing};
 use super::repository::{Sight, Upcoming};
@@ -255,7 +255,7 @@ impl Failed {
 }
 
 /// Cleans up after somebody who was killed in the middle of a change.
-pub(crate) fn recover(root: &Root, journal: &Journal) -> io::Result<()> {
+pub(crate) fn recover(root: &Root, journal: &Journal) -> io::Result<Option<Recovered>> {
     recover::recover(root, &mut journal.lock(&|| false)?)
 }
 

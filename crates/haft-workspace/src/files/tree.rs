@@ -32,7 +32,6 @@ use super::replace::{Moved, Trouble};
 use crate::state::journal::{StoreName, TreeRecord};
 use back::PutBack;
 use exchange::Exchange;
-pub(super) use exchange::is_whiteout;
 use manifest::{Manifest, Operation};
 use store::Store;
 
@@ -167,7 +166,7 @@ impl Commit {
         }
         let overtaken = applied?;
         store.note_end(0)?;
-        Ok(kept_note(self.kept + overtaken, "by another program meanwhile; haft kept that version"))
+        Ok(kept_note(self.kept + overtaken, "by another call or program meanwhile; haft kept that version"))
     }
 
     fn stage_in_store(&self, root: &Root, (stores, name): (&TreeStores, &StoreName)) -> io::Result<()> {

@@ -153,6 +153,14 @@ pub enum HistoryError {
         /// What failed, in words.
         why: String,
     },
+    /// A file whose lines are asked for is none, or has none.
+    #[error("{path} {why}; name a text file of the workspace")]
+    NoLines {
+        /// The path.
+        path: String,
+        /// Why there are no lines.
+        why: &'static str,
+    },
     /// The journal cannot be read or written.
     #[error("the journal: {0}")]
     Journal(io::Error),

@@ -112,7 +112,10 @@ impl History {
         let judged = Judged::NamedPaths;
         let wanted = UndoRequest { scope, mode, judged, ..UndoRequest::all(Which::Number(number)) };
         let own: Vec<u64> = sets.of_session(by).collect();
-        let mut taken = self.request(&wanted).map_err(|error| told(&error, &own))?;
+        let mut taken = self.request(&wanted).map_err(|error| match &error {
+            HistoryError::Conflicts(conflicts) => blocked(conflicts, &own, request.direction),
+            _ => told(&error, &own),
+        })?;
         let is_chosen = request.direction == Direction::Undo && request.change_set.is_none() && request.file.is_none();
         let newer: Vec<String> = own.iter().take_while(|own| **own != number).map(ToString::to_string).collect();
         if is_chosen && !newer.is_empty() {
@@ -223,17 +226,22 @@ fn told(error: &HistoryError, own: &[u64]) -> ToolError {
             format!("{path} has no hunk {hunk}; the change set changed {hunks} places in it."),
             Next::FixArguments(format!("give a hunk from 1 to {hunks}; action \"preview\" numbers them")),
         ),
-        HistoryError::Conflicts(conflicts) => return blocked(conflicts, own),
+        HistoryError::Conflicts(conflicts) => return blocked(conflicts, own, Direction::Undo),
         other => (ErrorKind::Io, format!("{other}."), Next::AskUser("tell the user".into())),
     };
     ToolError::new(kind, what, next)
 }
 
 /// Says which paths stand in the way, and what could be done.
-fn blocked(conflicts: &[Conflict], own: &[u64]) -> ToolError {
-    let mut what = String::from("Nothing was undone.");
+fn blocked(conflicts: &[Conflict], own: &[u64], direction: Direction) -> ToolError {
+    // What a redo takes back is an undo, whose number no result has shown.
+    let (mut what, made) = match direction {
+        Direction::Undo => (String::from("Nothing was undone."), ""),
+        Direction::Redo => (String::from("Nothing was redone."), "the undo, "),
+    };
     for conflict in conflicts.iter().take(MOST_SHOWN) {
-        what.push_str(&format!("\n{} was changed since change set {}, {}", conflict.path, conflict.set, conflict.why));
+        let Conflict { path, set, why, .. } = conflict;
+        what.push_str(&format!("\n{path} was changed since {made}change set {set}, {why}"));
         let texts = (conflict.left.as_deref().map(decode), conflict.now.as_deref().map(decode));
         // The plan of the call has not been judged yet, so a secret is not shown.
         if let (false, (Some(Ok(left)), Some(Ok(now)))) = (guarded::is_secret(Path::new(&conflict.path)), texts) {

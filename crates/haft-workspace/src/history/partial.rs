@@ -16,6 +16,7 @@ use haft_contract::path::Target;
 
 use super::contents::Contents;
 use super::git::Repositories;
+use super::sets::Sets;
 use super::take_back::{Plan, concerned, looked, made_of};
 use super::{Became, Conflict, HistoryError, Side};
 use crate::files::fingerprint::Fingerprint;
@@ -27,8 +28,29 @@ use crate::state::journal::{State, Step};
 /// Unchanged lines around a hunk, wherever hunks are numbered.
 pub const HUNK_CONTEXT: usize = 3;
 
-/// Plans to take single hunks of one change set back.
-pub(super) fn hunks(contents: &Contents<'_>, number: u64, wanted: &[(Target, usize)]) -> Result<Plan, HistoryError> {
+/// Returns whether change sets only restored earlier versions beside files: whoever takes that back redoes nothing.
+pub(super) fn restored_beside(sets: &Sets, numbers: &[u64]) -> bool {
+    let is_copy = |step: &Step, of: &[u64]| match step {
+        Step::Change { path, before: State::Absent, .. } => {
+            let name = path.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
+            of.iter().any(|number| name.ends_with(&format!(".before-{number}")))
+        }
+        _ => false,
+    };
+    let mut intents = numbers.iter().flat_map(|number| sets.intents_of(*number)).map(|(intent, _)| intent).peekable();
+    intents.peek().is_some()
+        && intents.all(|intent| match &intent.takes_back {
+            Some(back) if back.partly => intent.steps.iter().all(|step| is_copy(step, &back.sets)),
+            _ => false,
+        })
+}
+
+/// Plans to take single hunks of one change set back, as they are numbered with so many unchanged lines around.
+pub(super) fn hunks(
+    contents: &Contents<'_>,
+    number: u64,
+    (wanted, context): (&[(Target, usize)], usize),
+) -> Result<Plan, HistoryError> {
     let mut by_file: BTreeMap<PathBuf, BTreeSet<usize>> = BTreeMap::new();
     for (target, hunk) in wanted {
         by_file.entry(target.place().path().to_owned()).or_default().insert(*hunk);
@@ -45,7 +67,7 @@ pub(super) fn hunks(contents: &Contents<'_>, number: u64, wanted: &[(Target, usi
                 None => HistoryError::NotInSet { path: name, set: number },
             });
         };
-        let left = without_hunks(&name, (before, after), &numbers)?;
+        let left = without_hunks(&name, (before, after), (&numbers, context))?;
         let now = contents.now(&path);
         let merged = now.as_ref().map(|now| merge(after, now, &left));
         match merged {
@@ -76,11 +98,11 @@ pub(super) fn hunks(contents: &Contents<'_>, number: u64, wanted: &[(Target, usi
 fn without_hunks(
     path: &str,
     (before, after): (&[u8], &[u8]),
-    numbers: &BTreeSet<usize>,
+    (numbers, context): (&BTreeSet<usize>, usize),
 ) -> Result<Vec<u8>, HistoryError> {
     let no_text = |_| HistoryError::NoHunks(path.to_owned());
     let (old, new) = (decode(before).map_err(no_text)?, decode(after).map_err(no_text)?);
-    let diff = Diff::between(&old.text, &new.text, HUNK_CONTEXT);
+    let diff = Diff::between(&old.text, &new.text, context);
     let line_break = LineBreak::of(&[old.text.as_bytes(), new.text.as_bytes()]);
     let (old_starts, new_starts) = (starts(line_break, &old.text), starts(line_break, &new.text));
     let mut replacements = Vec::new();

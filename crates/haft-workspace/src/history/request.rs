@@ -41,6 +41,8 @@ pub enum Scope<'a> {
     Below(&'a Target),
     /// Only these hunks of files, as `Diff::between` numbers them from 1 with `HUNK_CONTEXT` unchanged lines around.
     Hunks(&'a [(Target, usize)]),
+    /// Only these changes of files, numbered in the same way without unchanged lines around: the smallest parts there are.
+    Changes(&'a [(Target, usize)]),
 }
 
 /// Where earlier contents go.

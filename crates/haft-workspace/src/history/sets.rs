@@ -425,7 +425,8 @@ impl Sets {
         self.sets.keys().rev().filter_map(|number| self.shown_set(*number)).collect()
     }
 
-    fn shown_set(&self, number: u64) -> Option<ChangeSet> {
+    /// Returns one change set, as far as it was read.
+    pub(super) fn shown_set(&self, number: u64) -> Option<ChangeSet> {
         let (intent, _) = self.intents_of(number).next()?;
         let mut inside: BTreeMap<PathBuf, [u64; 3]> = BTreeMap::new();
         for step in self.intents_of(number).flat_map(|(intent, _)| &intent.steps) {

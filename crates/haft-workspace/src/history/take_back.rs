@@ -255,6 +255,9 @@ impl Change<'_> {
                 Ok(merged) => Ok(Wanted::Merged(merged)),
                 Err(why) => Err(conflict(&why.to_string(), Some(left), Some(now))),
             },
+            (None, Some(now), Some(_)) if *self.after == State::Absent => {
+                Err(conflict(conflicts::CREATED_SINCE, None, Some(now)))
+            }
             (left, now, _) => Err(conflict(self.why_not(way), left, now)),
         }
     }

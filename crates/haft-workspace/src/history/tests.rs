@@ -1,6 +1,7 @@
 //! Changes through the file door, and what undo makes of them.
 
 mod again;
+mod blame;
 mod long;
 mod own;
 

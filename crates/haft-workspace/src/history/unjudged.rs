@@ -15,7 +15,7 @@ use rustix::fs::OFlags;
 use super::{HistoryError, Judged};
 use crate::files::followed::Followed;
 use crate::files::open::Root;
-use crate::files::repository::is_repository;
+use crate::files::repository::{concerns, is_repository};
 use crate::files::transaction::{Action, Deed};
 use crate::files::tree::TreeStores;
 use crate::state::journal::{How, Journal};
@@ -82,10 +82,26 @@ pub(super) fn notes_about_protected(root: &Root, deeds: &[Deed]) -> Vec<String> 
     let followed = Followed::look(root);
     let written = deeds.iter().filter(|deed| matches!(deed.action, Action::Put(..) | Action::MakeLink(_)));
     let note = |deed: &Deed| {
-        let leader = leader_to(&followed, &deed.place)?;
-        Some(format!("Other programs run or follow {}, because {leader} leads to it.", deed.place.display()))
+        let place = &deed.place;
+        if let Some(leader) = leader_to(&followed, place) {
+            return Some(format!("Other programs run or follow {}, because {leader} leads to it.", place.display()));
+        }
+        let repository = repository_of(root, place)?;
+        Some(format!(
+            "Git runs or follows {}, because {} is a git repository now. Look at it before you use git there.",
+            place.display(),
+            repository.display()
+        ))
     };
     written.filter_map(note).take(MOST_NOTES).collect()
+}
+
+/// Returns the repository of which a place is a setting or a hook, where no protected name says so.
+fn repository_of<'p>(root: &Root, place: &'p Path) -> Option<&'p Path> {
+    if guarded::protected(place).is_some() {
+        return None;
+    }
+    place.ancestors().skip(1).find(|folder| concerns(folder, place) && is_there(root, folder))
 }
 
 /// Returns what leads to a place that is not protected by its own name.

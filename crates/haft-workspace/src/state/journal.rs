@@ -7,6 +7,7 @@
 //!
 //! Not here: changing files (`files::transaction`), taking changes back (`history`).
 
+mod choosing;
 mod delta;
 pub(super) mod frame;
 mod inline;
@@ -18,6 +19,7 @@ mod room;
 mod secret_places;
 mod size;
 
+pub(crate) use choosing::Choosing;
 pub(crate) use delta::{Changed, KeptContent, Piece};
 pub(crate) use inline::InlineContents;
 pub(crate) use objects::{Durable, Objects, is_not_kept, not_kept};

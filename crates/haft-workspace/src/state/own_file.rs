@@ -30,6 +30,11 @@ pub fn replace_own_file(path: &Path, text: &str) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
+/// Makes a folder for the user alone, with those above it; one that is there stays as it is.
+pub fn make_own_folder(path: &Path) -> io::Result<()> {
+    private::create_folder(path)
+}
+
 fn write_new(path: &Path, text: &str, mode: Option<u32>) -> io::Result<()> {
     let mut file = private::create_file(path)?;
     file.write_all(text.as_bytes())?;

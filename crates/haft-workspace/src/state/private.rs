@@ -26,6 +26,14 @@ pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
+/// Fails where another user owns a folder of haft or can write it. A folder that does not exist yet passes.
+pub fn check_folder(folder: &Path) -> io::Result<()> {
+    match folder.metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        facts => ownership::of_user(&facts?).and_then(|()| ownership::way_to(folder)),
+    }
+}
+
 /// Creates a new file for the user alone; a file or link of that name is an error.
 pub(crate) fn create_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)

@@ -2,26 +2,15 @@
 //!
 //! Nothing is concluded from what the system says of itself: a command is really run, and does nothing.
 
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::Path;
 
-use haft_contract::BoxFuture;
-use haft_contract::context::RunContext;
-use haft_contract::effect::CommandLine;
-use haft_contract::error::ToolError;
-use haft_contract::inspection::{Inspection, Inspector};
-use haft_contract::path::{Extent, RawPath};
-use haft_contract::process::{Command, Level};
+use haft_contract::process::Level;
 use haft_sandbox::{Launcher, Platform, how_to_get};
 
 use super::fact;
 use crate::exit::Exit;
+use haft_host::examination::try_command;
 use haft_host::host::{Host, block_on};
-
-/// The command that is tried. It does nothing.
-const TRIAL: &str = "true";
-/// How long it may take.
-const TRIAL_TIME: Duration = Duration::from_secs(10);
 
 /// Says how commands are confined, and whether their changes can be taken back.
 pub(super) fn show(host: &Host) -> anyhow::Result<Exit> {
@@ -51,7 +40,7 @@ pub(super) fn show(host: &Host) -> anyhow::Result<Exit> {
     fact("network", network)?;
     let shell = processes.find_program(&["bash", "sh"]).map(|path| path.display().to_string());
     fact("shell", shell.as_deref().unwrap_or("none was found"))?;
-    let undone = match block_on(tried(host))? {
+    let undone = match block_on(try_command(host))? {
         Ok(()) => "yes".to_owned(),
         Err(why) => format!("no: {why}"),
     };
@@ -96,35 +85,4 @@ fn layers() -> anyhow::Result<()> {
         label = "";
     }
     Ok(())
-}
-
-/// Runs the trial; says why what a command changes cannot be taken back.
-async fn tried(host: &Host) -> Result<(), String> {
-    let doors = host.runtime.doors();
-    let told = |error: ToolError| doors.files.uncovered().unwrap_or_else(|| error.what.clone());
-    let root = doors.look.locate(&RawPath::new("."), Extent::Tree).map_err(told)?;
-    let folder = doors.look.real_path(&root).ok_or("the workspace has no real path")?;
-    host.runtime.inspect(&Trial { folder }).await.map_err(told)
-}
-
-/// Runs a command that does nothing.
-struct Trial {
-    folder: PathBuf,
-}
-
-impl Inspection for Trial {
-    type Found = ();
-
-    fn tool(&self) -> &str {
-        "bash"
-    }
-
-    fn line(&self) -> CommandLine {
-        CommandLine(TRIAL.to_owned())
-    }
-
-    fn run<'a>(&'a self, cx: &'a RunContext<'a>) -> BoxFuture<'a, Result<(), ToolError>> {
-        let command = Command::new(vec![TRIAL.into()], TRIAL, self.folder.clone(), TRIAL_TIME);
-        Box::pin(async move { cx.run(&command, &|_, _| {}).await.map(drop) })
-    }
 }

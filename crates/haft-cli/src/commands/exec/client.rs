@@ -9,8 +9,8 @@ use rustix::fs::FileType;
 use rustix::process::{Signal, kill_current_process_group};
 
 use super::suspending::{Came, OwnSignals, has_job_control};
-use super::terminal::{CommandTerminal, Keys, OwnTerminal};
 use crate::screen;
+use crate::terminal::of_command::{CommandTerminal, Keys, OwnTerminal};
 
 /// A command on its way to whoever runs it.
 pub(super) struct Client {

@@ -1,4 +1,4 @@
-//! `haft jobs wait`, `signal` and `stop`.
+//! `haft jobs wait`, `signal`, `stop`, `restart` and `sync`.
 
 use std::time::Duration;
 
@@ -6,17 +6,15 @@ use anyhow::bail;
 use clap::Args;
 use haft_contract::path::one_line;
 use haft_contract::signals::{signal_number, signal_words};
+use haft_host::jobs::{ChosenJob, FoundSessions, record, state, title};
 use haft_net::jobs::{Answer, Ask, JobRecord};
 use serde_json::json;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
-use super::find::{ChosenJob, FoundSessions, record, state, title};
 use crate::arguments::Common;
 use crate::exit::Exit;
 use crate::screen;
 
-/// How often a port is looked at.
-const LOOK_AT_PORT: Duration = Duration::from_millis(100);
 /// How long a job may take to stop, with what it changed.
 const TO_STOP: Duration = Duration::from_secs(120);
 
@@ -54,6 +52,13 @@ pub(super) struct Stop {
 }
 
 #[derive(Args)]
+pub(super) struct Restart {
+    /// The job
+    #[arg(value_name = "JOB")]
+    job: String,
+}
+
+#[derive(Args)]
 pub(super) struct Sync {
     /// The job
     #[arg(value_name = "JOB")]
@@ -64,13 +69,13 @@ pub(super) async fn wait(common: &Common, arguments: &Wait) -> anyhow::Result<Ex
     let Ok(most) = Duration::try_from_secs_f64(arguments.timeout) else {
         bail!("--timeout {} is no time in seconds", arguments.timeout);
     };
-    let found = FoundSessions::find(common).await?;
+    let found = FoundSessions::find(&common.options()).await?;
     let job = found.job(&arguments.job)?;
     let waiting = async {
         match (&arguments.line, arguments.port) {
-            (Some(text), _) => until(&job, &Ask::Line { job: job.number, text: text.clone() }).await,
-            (None, Some(port)) => until_port(&job, port).await,
-            (None, None) => until(&job, &Ask::End { job: job.number }).await,
+            (Some(text), _) => job.until(&Ask::Line { job: job.number, text: text.clone() }).await,
+            (None, Some(port)) => job.until_port(port).await,
+            (None, None) => job.until(&Ask::End { job: job.number }).await,
         }
     };
     match timeout(most, waiting).await {
@@ -94,9 +99,9 @@ pub(super) async fn signal(common: &Common, arguments: &Signal) -> anyhow::Resul
     let Some(signal) = signal_number(&arguments.signal) else {
         bail!("\"{}\" is no signal; name one such as INT, HUP, USR1 or TERM", one_line(&arguments.signal));
     };
-    let found = FoundSessions::find(common).await?;
+    let found = FoundSessions::find(&common.options()).await?;
     let job = found.job(&arguments.job)?;
-    let (is_sent, now) = of_job(job.ask(&Ask::Signal { job: job.number, signal }).await?)?;
+    let (is_sent, now) = job.ask_once(&Ask::Signal { job: job.number, signal }).await?;
     if common.json {
         tell(common, &job, (is_sent, &now))?;
     } else if is_sent {
@@ -108,9 +113,9 @@ pub(super) async fn signal(common: &Common, arguments: &Signal) -> anyhow::Resul
 }
 
 pub(super) async fn stop(common: &Common, arguments: &Stop) -> anyhow::Result<Exit> {
-    let found = FoundSessions::find(common).await?;
+    let found = FoundSessions::find(&common.options()).await?;
     let job = found.job(&arguments.job)?;
-    match timeout(TO_STOP, until(&job, &Ask::Stop { job: job.number })).await {
+    match timeout(TO_STOP, job.until(&Ask::Stop { job: job.number })).await {
         Ok(stopped) => {
             let (came, now) = stopped?;
             tell(common, &job, (came, &now))?;
@@ -123,8 +128,29 @@ pub(super) async fn stop(common: &Common, arguments: &Stop) -> anyhow::Result<Ex
     }
 }
 
+pub(super) async fn restart(common: &Common, arguments: &Restart) -> anyhow::Result<Exit> {
+    let found = FoundSessions::find(&common.options()).await?;
+    let job = found.job(&arguments.job)?;
+    match job.ask(&Ask::Restart { job: job.number }).await? {
+        Answer::Restarted { ended, job: now } if common.json => {
+            let (ended, now) = (record(&job.session.id, &ended), record(&job.session.id, &now));
+            screen::record(&json!({ "v": 1, "ended": ended, "job": now }).to_string())?;
+            Ok(Exit::Ok)
+        }
+        Answer::Restarted { ended, job: now } => {
+            screen::answer(&format!("{}\n{}", state(&ended), state(&now)))?;
+            Ok(Exit::Ok)
+        }
+        Answer::NotRestarted(why) => {
+            screen::talk(&format!("{} was not restarted: {why}", arguments.job));
+            Ok(Exit::Failed)
+        }
+        other => bail!("the session answered something else: {other:?}"),
+    }
+}
+
 pub(super) async fn sync(common: &Common, arguments: &Sync) -> anyhow::Result<Exit> {
-    let found = FoundSessions::find(common).await?;
+    let found = FoundSessions::find(&common.options()).await?;
     let job = found.job(&arguments.job)?;
     let answer = job.ask(&Ask::Sync { job: job.number }).await?;
     let Answer::Synced { done, words, change_set } = answer else {
@@ -139,38 +165,6 @@ pub(super) async fn sync(common: &Common, arguments: &Sync) -> anyhow::Result<Ex
         screen::talk(&words);
     }
     Ok(if done { Exit::Ok } else { Exit::Failed })
-}
-
-/// Asks again until it has come, or the job has ended.
-async fn until(job: &ChosenJob<'_>, ask: &Ask) -> anyhow::Result<(bool, JobRecord)> {
-    loop {
-        let (came, now) = of_job(job.ask(ask).await?)?;
-        if came || !now.running {
-            return Ok((came, now));
-        }
-    }
-}
-
-async fn until_port(job: &ChosenJob<'_>, port: u16) -> anyhow::Result<(bool, JobRecord)> {
-    loop {
-        let listens = match job.ask(&Ask::Port { port }).await? {
-            Answer::Is(Some(listens)) => listens,
-            _ => bail!("haft cannot see which ports programs listen on here; wait for a line instead: --line"),
-        };
-        let now = job.ask(&Ask::Output { job: job.number, from: u64::MAX, most: 0, waits: false }).await?;
-        let Answer::Output { job: now, .. } = now else { bail!("session {} does not know the job", job.session.id) };
-        if listens || !now.running {
-            return Ok((listens, now));
-        }
-        sleep(LOOK_AT_PORT).await;
-    }
-}
-
-fn of_job(answer: Answer) -> anyhow::Result<(bool, JobRecord)> {
-    match answer {
-        Answer::Job { came, job } => Ok((came, job)),
-        other => bail!("the session answered something else: {other:?}"),
-    }
 }
 
 fn tell(common: &Common, job: &ChosenJob<'_>, (came, now): (bool, &JobRecord)) -> anyhow::Result<()> {

@@ -1,8 +1,8 @@
 //! `haft jobs list`: all jobs of all sessions that live in the workspace.
 
+use haft_host::jobs::{FoundSessions, NO_JOBS, record, state};
 use serde_json::{Value, json};
 
-use super::find::{FoundSessions, NO_JOBS, record, state};
 use crate::arguments::Common;
 use crate::exit::Exit;
 use crate::screen::{self, Part};
@@ -11,7 +11,7 @@ use crate::screen::{self, Part};
 const LONGEST_COMMAND: usize = 200;
 
 pub(super) async fn run(common: &Common) -> anyhow::Result<Exit> {
-    let found = FoundSessions::find(common).await?;
+    let found = FoundSessions::find(&common.options()).await?;
     let jobs = || found.sessions.iter().flat_map(|session| session.jobs.iter().map(move |job| (&*session.id, job)));
     if common.json {
         let silent: Vec<Value> =
@@ -25,7 +25,7 @@ pub(super) async fn run(common: &Common) -> anyhow::Result<Exit> {
         let name = format!("{id}:{}", job.number);
         let state = format!("  {}", state(job));
         let state = if job.running { Part::Plain(&state) } else { Part::Faint(&state) };
-        screen::line(&[Part::Strong(&name), state, Part::Faint(&format!(": {command}"))])?;
+        screen::line(&[Part::Strong(&name), state, Part::Faint(&format!("; command: {command}"))])?;
     }
     if jobs().next().is_none() && found.silent.is_empty() {
         screen::talk(NO_JOBS);

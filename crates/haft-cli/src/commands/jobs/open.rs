@@ -1,12 +1,11 @@
 //! `haft jobs open`: a port of a session on the loopback of this machine, for the user's browser.
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use clap::Args;
-use futures_util::future::join_all;
-use haft_net::jobs::{Answer, Ask, Forward, LocalPort};
+use haft_host::jobs::FoundSessions;
+use haft_net::jobs::{Forward, LocalPort};
 use serde_json::json;
 
-use super::find::{AnsweringSession, FoundSessions, NO_JOBS};
 use crate::arguments::Common;
 use crate::exit::Exit;
 use crate::screen;
@@ -37,9 +36,9 @@ fn session_port(given: &str) -> Result<SessionPort, String> {
 }
 
 pub(super) async fn run(common: &Common, arguments: &Open) -> anyhow::Result<Exit> {
-    let SessionPort(_, port) = arguments.port;
-    let found = FoundSessions::find(common).await?;
-    let session = listening(&found, &arguments.port).await?;
+    let SessionPort(ref id, port) = arguments.port;
+    let found = FoundSessions::find(&common.options()).await?;
+    let session = found.listening(id.as_deref(), port).await?;
     let local = arguments.at.map_or(LocalPort::Preferably(port), LocalPort::Exactly);
     let listening = Forward::listen(&session.socket(), port, local).await;
     let forward = listening.with_context(|| match local {
@@ -62,32 +61,4 @@ pub(super) async fn run(common: &Common, arguments: &Open) -> anyhow::Result<Exi
         why = forward.run(&told) => screen::talk(&format!("Session {}: {why}", session.id)),
     }
     Ok(Exit::Ok)
-}
-
-/// Returns the session with a program that listens on the port.
-async fn listening<'a>(found: &'a FoundSessions, wanted: &SessionPort) -> anyhow::Result<&'a AnsweringSession> {
-    let SessionPort(id, port) = wanted;
-    let meant = found.sessions.iter().filter(|session| id.as_ref().is_none_or(|id| session.id == *id));
-    let asked = meant.map(|session| async move { (session, session.ask(&Ask::Port { port: *port }).await) });
-    let answers = join_all(asked).await;
-    if answers.is_empty() {
-        match id {
-            Some(id) => {
-                bail!("there is no session \"{id}\" with a job here; \"haft jobs\" lists them{}", found.silence())
-            }
-            None => bail!("{NO_JOBS}{}", found.silence()),
-        }
-    }
-    let listen = answers.iter().filter(|(_, answer)| *answer == Ok(Answer::Is(Some(true))));
-    match listen.map(|(session, _)| *session).collect::<Vec<_>>()[..] {
-        [session] => Ok(session),
-        [] => bail!(
-            "no program of a session listens on port {port}; \"haft jobs output JOB\" shows what a job printed{}",
-            found.silence()
-        ),
-        ref several => {
-            let names: Vec<String> = several.iter().map(|session| format!("{}:{port}", session.id)).collect();
-            bail!("several sessions listen on port {port}; name one of them: {}", names.join(", "))
-        }
-    }
 }

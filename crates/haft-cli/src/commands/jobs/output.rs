@@ -1,10 +1,10 @@
 //! `haft jobs output`: what a job printed last, and what it prints from now on.
 
 use clap::Args;
+use haft_host::jobs::{ChosenJob, FoundSessions, record, state};
 use haft_net::jobs::{Answer, Ask, JobRecord};
 use serde_json::json;
 
-use super::find::{ChosenJob, FoundSessions, record, state};
 use crate::arguments::Common;
 use crate::exit::Exit;
 use crate::screen;
@@ -23,7 +23,7 @@ pub(super) struct Output {
 }
 
 pub(super) async fn run(common: &Common, arguments: &Output) -> anyhow::Result<Exit> {
-    let found = FoundSessions::find(common).await?;
+    let found = FoundSessions::find(&common.options()).await?;
     let job = found.job(&arguments.job)?;
     let (mut position, mut state_now) = show(common, &job, Piece { from: 0, most: LAST, waits: false }).await?;
     while arguments.follow && state_now.running {

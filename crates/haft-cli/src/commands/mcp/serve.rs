@@ -30,7 +30,12 @@ const STARTED: Duration = Duration::from_secs(1);
 
 /// Runs the command.
 pub(super) fn run(common: &Common, arguments: &Serve) -> anyhow::Result<Exit> {
-    let lists = HostLists::of_file(&Settings::read(common.profile)?.config_file);
+    let file = match arguments.roots {
+        true => Settings::read(common.profile)?.config_file,
+        // Whoever opens the workspace reads it, and says what is wrong with it.
+        false => Settings::file()?,
+    };
+    let lists = HostLists::of_file(&file);
     let asking = Asking::or_nobody_there_with(HOW, lists);
     let options = common.options();
     let workspace = match arguments.roots {

@@ -6,10 +6,11 @@ use clap::Args;
 use haft_config::network::Allowed;
 use haft_config::network_edit::HostList;
 use haft_config::settings::Settings;
+use haft_host::hosts::records::group_record;
 use haft_host::hosts::{HostLists, HostsOfSettings};
 use serde_json::{Value, json};
 
-use super::list::{group_record, say, show_group};
+use super::list::{say, show_group};
 use crate::arguments::Common;
 use crate::exit::Exit;
 use crate::screen;

@@ -3,20 +3,20 @@
 //! The hosts from which a tool downloads often differ from those that its settings name. The command runs as any other:
 //! in the sandbox, judged by the rules, with what it changes in the journal.
 
-use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use clap::Args;
-use haft_config::network::{Group, HostPattern};
+use haft_config::network::Group;
 use haft_config::network_edit::HostList;
 use haft_config::settings::Settings;
 use haft_contract::call::{RawArguments, ToolCall};
-use haft_contract::connection::{HostOutcome, ReachedHost};
 use haft_contract::error::AdvanceYes;
 use haft_contract::reader::Reader;
 use haft_contract::result::{Status, ToolResult};
+use haft_host::exec::line::line_of;
 use haft_host::for_person::for_reader;
 use haft_host::host::{Host, block_on};
+use haft_host::hosts::records::new_hosts;
 use haft_host::hosts::{HostLists, HostsOfSettings};
 use haft_host::options::{HostAccess, Options};
 use haft_host::project_files::OnUntrusted;
@@ -31,9 +31,6 @@ use crate::commands::call::interruptible;
 use crate::exit::Exit;
 use crate::prompt::{forget_what_was_typed, somebody_is_there, typed_line};
 use crate::screen;
-
-/// Ports that a grant of a host covers without naming them.
-const USUAL: [u16; 3] = [22, 80, 443];
 
 #[derive(Args)]
 pub(crate) struct Learn {
@@ -57,7 +54,7 @@ pub(super) fn run(common: &Common, learn: &Learn) -> anyhow::Result<Exit> {
     let host = Host::open_for(&options, OnUntrusted::Ask)?;
     let session = Caller::OneCall.session(&host, common);
     let origin = Caller::OneCall.origin(common);
-    let arguments = json!({ "command": line(&learn.command) }).to_string();
+    let arguments = json!({ "command": line_of(&learn.command) }).to_string();
     let call = ToolCall::new("bash", RawArguments::Text(arguments)).by(origin);
     let result = block_on(interruptible(&host, &session, call))?;
     let result = for_reader(result, Reader::of(origin));
@@ -75,25 +72,6 @@ pub(super) fn run(common: &Common, learn: &Learn) -> anyhow::Result<Exit> {
         Status::Ok if !new.is_empty() && !is_added => Exit::Refused,
         status => status.into(),
     })
-}
-
-/// Returns the hosts that were reached and that the group does not have, with their ports where those are unusual.
-fn new_hosts(host: &Host, result: &ToolResult, group: Group) -> Vec<String> {
-    let hosts = HostsOfSettings::of(&host.settings, &host.workspace);
-    let known = hosts.groups().hosts(group);
-    let is_new = |reached: &&ReachedHost| {
-        let is_known = known.iter().any(|known| known.hosts.fits(&reached.host, reached.port));
-        reached.outcome == HostOutcome::Reached && !is_known
-    };
-    let named = |reached: &ReachedHost| {
-        let name = match USUAL.contains(&reached.port) {
-            true => reached.host.clone(),
-            false => format!("{}:{}", reached.host, reached.port),
-        };
-        Some(name.parse::<HostPattern>().ok()?.to_string())
-    };
-    let new: BTreeSet<String> = result.network.iter().filter(is_new).filter_map(named).collect();
-    new.into_iter().collect()
 }
 
 /// Asks at the terminal; without one the answer is no.
@@ -133,35 +111,8 @@ fn tell(common: &Common, result: &ToolResult, (new, group, is_added): (&[String]
     Ok(())
 }
 
-/// Returns the words as one command line.
-fn line(words: &[String]) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
-    match words {
-        [line] => line.clone(),
-        words => {
-            let quoted = words.iter().map(|word| match !word.is_empty() && word.chars().all(is_plain) {
-                true => word.clone(),
-                false => format!("'{}'", word.replace('\'', r"'\''")),
-            });
-            quoted.collect::<Vec<_>>().join(" ")
-        }
-    }
-}
-
 fn group(name: &str) -> Result<Group, String> {
     let names = Group::ALL.map(Group::name);
     let found = Group::ALL.into_iter().find(|group| group.name() == name);
     found.ok_or_else(|| format!("there is no such group; choose one of {}", names.join(", ")))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_stay_words_and_a_single_one_is_a_command_line() {
-        let words = |words: &[&str]| line(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
-        assert_eq!(words(&["npm install && true"]), "npm install && true");
-        assert_eq!(words(&["sh", "-c", "echo 'a b'", ""]), r"sh -c 'echo '\''a b'\''' ''");
-    }
 }

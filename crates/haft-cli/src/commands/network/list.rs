@@ -1,10 +1,10 @@
 //! `haft network list`: the groups in full, and what the settings allow and deny.
 
-use haft_config::network::{Allowed, Group};
+use haft_config::network::Group;
 use haft_config::settings::Settings;
 use haft_host::hosts::Groups;
+use haft_host::hosts::records::{record, state};
 use haft_host::loaded_workspace::{LoadedWorkspace, Search};
-use serde_json::{Value, json};
 
 use crate::arguments::Common;
 use crate::exit::Exit;
@@ -54,40 +54,6 @@ pub(super) fn show_group(settings: &Settings, groups: &Groups, group: Group) -> 
         }
     }
     Ok(())
-}
-
-fn state(settings: &Settings, group: Group) -> &'static str {
-    let has = |listed: &[Allowed]| listed.contains(&Allowed::Group(group));
-    match (has(&settings.network.deny), has(&settings.network.allow)) {
-        (true, _) => "denied",
-        (false, true) => "allowed",
-        (false, false) => "",
-    }
-}
-
-/// Returns the record of a group.
-pub(super) fn group_record(settings: &Settings, groups: &Groups, group: Group) -> Value {
-    let hosts = groups.hosts(group);
-    let hosts = hosts.iter().map(|host| json!({ "host": host.hosts.to_string(), "source": host.source }));
-    let mut record = json!({ "hosts": hosts.collect::<Vec<_>>() });
-    let state = state(settings, group);
-    record["state"] = if state.is_empty() { "undecided".into() } else { state.into() };
-    if group == Group::Registries {
-        record["silent"] = groups.silent_tools().into();
-    }
-    record
-}
-
-fn record(settings: &Settings, groups: &Groups) -> Value {
-    let of_groups = Group::ALL.map(|group| (group.name().to_owned(), group_record(settings, groups, group)));
-    let listed = |listed: &[Allowed]| listed.iter().map(ToString::to_string).collect::<Vec<_>>();
-    json!({
-        "v": 1,
-        "groups": Value::Object(of_groups.into_iter().collect()),
-        "allow": listed(&settings.network.allow),
-        "deny": listed(&settings.network.deny),
-        "config_file": settings.config_file,
-    })
 }
 
 /// A line of our own: the names in it are somebody else's, and end on a terminal also behind a pipe.

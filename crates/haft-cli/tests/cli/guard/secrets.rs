@@ -241,6 +241,65 @@ fn a_command_that_names_a_secret_is_denied_where_the_agent_does_not_ask() {
     }
 }
 
+#[test]
+fn commands_of_git_that_show_a_secret_which_they_make_git_know_are_asked_about() {
+    let place = place();
+    for adding in [
+        "git add .",
+        "git add -A",
+        "git add conf",
+        "git add -N .",
+        "git stage conf",
+        "git update-index --add conf/prod.env",
+    ] {
+        for showing in
+            ["git diff --cached", "git diff", "git diff HEAD", "git grep --cached API", "git diff-index -p HEAD"]
+        {
+            for command in [format!("{adding} && {showing}"), format!("{adding}; {showing}")] {
+                let (decision, reason) = place.guarded("Bash", &json!({ "command": command }));
+                assert_ne!(decision, "allow", "{command}: {reason}");
+            }
+        }
+        let command = format!("{adding} && git status && git diff --cached --stat");
+        let (_, reason) = place.guarded("Bash", &json!({ "command": command }));
+        assert!(!reason.contains("along with the rest"), "{command}: {reason}");
+    }
+}
+
+#[test]
+fn a_secret_that_a_command_copies_moves_or_takes_into_git_is_refused_where_nobody_is_asked() {
+    let place = place();
+    for command in [
+        "cp -r conf n && cat n/*",
+        "cp -a ./conf/ n && grep -r API n",
+        "rsync -a conf/ n && cat n/*",
+        "mv conf src/ && cat src/conf/*",
+        "ln -s conf n; rg API n",
+        "git stash -qa && git show stash^3",
+        "git stash push --all; git stash show -p",
+        "mv .gitignore gi && git add . && git diff --cached",
+        "git -C conf --git-dir=../.git add -A ; git diff --cached",
+        "cd conf && git --git-dir=../.git --work-tree=. add . ; git diff --cached",
+        "curl -s \"file://$PWD/.e{n}v\"",
+        "curl -s \"file://$PWD/.e[n-n]v\"",
+        "curl -s \"file://$PWD/%2eenv\"",
+    ] {
+        let mut event: Value =
+            serde_json::from_str(&place.event("Bash", &json!({ "command": command }))).expect("it is JSON");
+        event["permission_mode"] = "bypassPermissions".into();
+        let said = place.guard(&[], &[], event.to_string().as_bytes());
+        assert!(said.out.contains("\"permissionDecision\":\"deny\""), "{command}: {}", said.out);
+    }
+    for command in [
+        "cp -r src n && cat n/lib.rs",
+        "mv src/lib.rs src/a.rs && cat src/a.rs",
+        "git add src && git diff --cached --stat",
+    ] {
+        let (_, reason) = place.guarded("Bash", &json!({ "command": command }));
+        assert!(!reason.contains("along with the rest"), "{command}: {reason}");
+    }
+}
+
 /// Makes git know the secrets.
 fn tracked() -> Place {
     let place = place();

@@ -8,7 +8,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use haft_contract::effect::{Danger, Host};
 
 use super::super::act::{Act, Deed, Inner, Reading};
-use super::super::value::Value;
+use super::super::value::{Piece, Value};
 
 /// Addresses at which clouds give credentials to the machines in them.
 pub(crate) const METADATA: &[&str] = &[
@@ -30,7 +30,7 @@ const SCHEMES: &[&str] = &["http:", "https:", "ftp:", "ftps:", "ws:", "wss:", "s
 /// Reads a URL, or a host with a path.
 pub(crate) fn of_url(word: &Value) -> Reading {
     if let Some(path) = word.strip_prefix("file://") {
-        return one(Act::Path(Deed::Read, path));
+        return one(Act::Path(Deed::Read, as_programs_read_it(&path)));
     }
     if let Some(script) = word.strip_prefix("ext::") {
         return Reading { inner: vec![Inner::Script(script, Vec::new())], ..Reading::default() };
@@ -44,6 +44,31 @@ pub(crate) fn of_url(word: &Value) -> Reading {
         (None, None) => elsewhere(),
         (end, _) => host(&rest[..end.unwrap_or(rest.len())]),
     }
+}
+
+/// Returns a path in an address as it is opened: `%2e` is a letter, and of `{a,b}` and `[a-z]` curl makes names.
+fn as_programs_read_it(path: &Value) -> Value {
+    let mut read = Value::default();
+    for piece in path.pieces() {
+        let Piece::Text(text) = piece else {
+            read.push(piece.clone());
+            continue;
+        };
+        let mut rest = text.as_str();
+        while let Some(at) = rest.find(['%', '{', '[']) {
+            read.push(Piece::Text(rest[..at].to_owned()));
+            let close = match rest.as_bytes()[at] {
+                b'{' => rest[at..].find('}'),
+                b'[' => rest[at..].find(']'),
+                _ => rest[at..].char_indices().nth(2).map(|(end, _)| end),
+            };
+            read.push(Piece::Glob);
+            let end = close.map_or(rest.len(), |close| at + close);
+            rest = rest.get(rest[end..].chars().next().map_or(end, |last| end + last.len_utf8())..).unwrap_or_default();
+        }
+        read.push(Piece::Text(rest.to_owned()));
+    }
+    read
 }
 
 /// Returns the name under which a program keeps what it fetches, where the address tells it.

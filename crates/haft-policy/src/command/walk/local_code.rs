@@ -191,8 +191,14 @@ impl Walk<'_> {
         if names.len() >= MOST_NAMES {
             return Some("import modules from a folder with too many names to look at".to_owned());
         }
+        if self.is_filled(folder) {
+            return Some("import modules from a folder that this command fills".to_owned());
+        }
         names.extend(self.names_made_in(folder));
         let is_shadow = |name: &String| {
+            if name.contains('*') {
+                return true;
+            }
             let (stem, ending) = name.split_once('.').unwrap_or((name, ""));
             let ending = ending.rsplit('.').next().unwrap_or_default();
             let is_package = || {
@@ -226,6 +232,12 @@ impl Walk<'_> {
         let path = located.target.place().path();
         let makes = |changed: &Path| path.starts_with(changed);
         located.kind.is_some() || self.links.contains_key(place) || self.changed_paths().any(makes)
+    }
+
+    /// Returns whether an earlier part of this command makes a folder together with what is in it, such as a copy.
+    fn is_filled(&self, folder: &str) -> bool {
+        let located = self.locate.locate(folder);
+        self.changed_paths().any(|changed| located.target.place().path().starts_with(changed))
     }
 
     /// Returns the names in a folder that earlier parts of this command make.

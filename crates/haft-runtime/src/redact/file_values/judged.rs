@@ -310,12 +310,22 @@ pub(super) fn is_default(value: &str) -> bool {
 /// Texts that are found in ordinary output too: words, a path, a date, an address without anything secret in it.
 pub(in crate::redact) fn may_be_ordinary(value: &str) -> bool {
     let has_password = value.contains("://") && value.contains('@');
+    let value = without_inner_signs(value);
     let parts = || value.split(|c: char| !c.is_alphanumeric());
     // A long number behind words is no port or year.
     let is_numbered = !value.contains(['/', '.', ':', '@'])
         && parts().any(|part| part.len() >= 5 && part.bytes().all(|byte| byte.is_ascii_digit()))
         && parts().count() > 1;
     !has_password && !is_numbered && parts().all(|part| !looks_random(part))
+}
+
+/// Returns a text without quotes and other signs that stand between two letters or digits: they part passwords, not words.
+fn without_inner_signs(text: &str) -> String {
+    let letters: Vec<char> = text.chars().collect();
+    let is_letter = |at: usize| letters.get(at).is_some_and(|letter| letter.is_alphanumeric());
+    let is_inner =
+        |at: usize| "\"'`!$^*#~+\\".contains(letters[at]) && at > 0 && is_letter(at - 1) && is_letter(at + 1);
+    (0..letters.len()).filter(|at| !is_inner(*at)).map(|at| letters[at]).collect()
 }
 
 /// Returns whether a text looks as if nobody had written it: long, and not one word or number.

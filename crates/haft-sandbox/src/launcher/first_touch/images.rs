@@ -100,6 +100,9 @@ impl Images {
             Act::WriteOrMake | Act::Write if kind != FileType::RegularFile => return Ok(()),
             _ => {}
         }
+        if kind == FileType::Directory && act == Act::Replace {
+            return self.touch_replaced_folder(place, &stat);
+        }
         if self.roots[place.root].is_known(&place.path) {
             return Ok(());
         }
@@ -128,10 +131,23 @@ impl Images {
             return Ok(());
         }
         self.refuse_own(place, act)?;
-        if self.roots[place.root].is_known(&place.path) {
+        if self.roots[place.root].is_whole(&place.path) {
             return Ok(());
         }
+        // For a folder that the command removed this is the second record, which says that everything in it is known:
+        // what comes to its place is new, also what a folder that is moved there contains.
         self.record(place.root, &place.path, BeforeImage::Absent, true)
+    }
+
+    /// Keeps a folder that another one is about to replace. The kernel replaces only an empty one: then everything that
+    /// was in it is known.
+    fn touch_replaced_folder(&mut self, place: &FoundPlace, stat: &Stat) -> Result<(), Errno> {
+        let root = &self.roots[place.root];
+        let is_empty = copy::open_readable((place.folder.as_fd(), &place.name), stat).is_ok_and(is_empty);
+        if root.is_whole(&place.path) || !is_empty && root.is_known(&place.path) {
+            return Ok(());
+        }
+        self.record(place.root, &place.path, folder_image(stat), is_empty)
     }
 
     fn touch_folder(&mut self, place: &FoundPlace, stat: &Stat, act: Act) -> Result<(), Errno> {
@@ -147,8 +163,6 @@ impl Images {
                 }
                 Ok(())
             }
-            // Only an empty folder can be replaced or removed, so everything that was in it is known by then.
-            Act::Replace => self.record(place.root, &place.path, folder_image(stat), true),
             _ => self.record(place.root, &place.path, folder_image(stat), false),
         }
     }
@@ -312,6 +326,12 @@ impl RootImages {
 
 fn identity(stat: &Stat) -> (u64, u64) {
     (stat.st_dev, stat.st_ino)
+}
+
+fn is_empty(folder: OwnedFd) -> bool {
+    let is_name = |name: &[u8]| name != b"." && name != b"..";
+    Dir::read_from(&folder)
+        .is_ok_and(|mut names| !names.any(|entry| entry.is_ok_and(|entry| is_name(entry.file_name().to_bytes()))))
 }
 
 fn folder_image(stat: &Stat) -> BeforeImage {

@@ -17,6 +17,7 @@ use rustix::io::Errno;
 use super::super::folder::{Names, stat_name};
 use super::super::open::open_name;
 use super::super::owner;
+use super::super::removal_mark::{is_removal_mark, mark_removed};
 use super::read::{ALL_BITS, OPAQUE, ORIGIN};
 
 /// Deepest folder that is entered.
@@ -93,10 +94,7 @@ impl<'a> LayerCopy<'a> {
             FileType::Directory => return self.inner_folder((from, to), lower, (name, depth)),
             FileType::RegularFile => self.file((from, to), name, &stat),
             FileType::Symlink => link((from, name), (to, name)),
-            FileType::CharacterDevice if stat.st_rdev == 0 => {
-                let (kind, mode) = (FileType::CharacterDevice, Mode::empty());
-                rustix::fs::mknodat(to, name, kind, mode, 0).map_err(io::Error::from)
-            }
+            _ if is_removal_mark(&stat) => mark_removed(to, name).map_err(io::Error::from),
             // It would not come in.
             _ => Ok(()),
         };

@@ -8,6 +8,7 @@ use haft_contract::stamp::Stamp;
 use rustix::fs::Stat;
 
 use super::super::facts::{kind_of, stamp_of};
+use super::touched::Touched;
 
 /// Most that one command may bring in.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +33,8 @@ pub(super) struct Difference {
     pub(super) left_out: Vec<(Spot, LeftOut)>,
     /// Ignored trees that changed; they are committed by rename.
     pub(super) trees: Vec<Spot>,
+    /// Files of which only the time changed.
+    pub(super) touched: Vec<Touched>,
     /// Names of files that have more than one and are as they were, with what comes of them when they are alone.
     twins: Vec<(Found, Option<Comes>)>,
     /// How much there is in all, also beyond the caps.

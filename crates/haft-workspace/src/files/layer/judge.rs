@@ -27,6 +27,7 @@ use super::keeping::Kept;
 use super::moved_to_refused;
 use super::read::open_file;
 use super::settle::OpenRoot;
+use super::touched::Touched;
 
 /// How long another program is waited for that is at work in a repository.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -54,6 +55,8 @@ pub(super) struct Judged {
     pub(super) merged: Vec<Found>,
     pub(super) left_out: Vec<(Spot, LeftOut)>,
     pub(super) trees: Vec<Spot>,
+    /// Files of which only the time changed.
+    pub(super) touched: Vec<Touched>,
     /// Places of new files that are harmless by what is in them, though their names are not.
     pub(super) harmless: HashSet<PathBuf>,
     /// The folders that are new; where one does not come in, nothing in it can.
@@ -70,6 +73,9 @@ pub(super) fn judge(roots: &[OpenRoot], keeps: &Keeps, difference: Difference) -
     // What does not come in is not said to have come in without something.
     left_out.retain(|(spot, why)| *why != LeftOut::SetId || judge.is_kept(spot));
     judge.judged.left_out = left_out;
+    let mut touched = difference.touched;
+    touched.retain(|touched| judge.is_kept(&touched.spot));
+    judge.judged.touched = touched;
     for tree in difference.trees {
         judge.tree(tree);
     }
@@ -399,7 +405,10 @@ impl OpenRoot {
     }
 }
 
-fn open_path(folder: std::os::fd::BorrowedFd<'_>, path: &Path) -> Result<std::os::fd::OwnedFd, rustix::io::Errno> {
+pub(super) fn open_path(
+    folder: std::os::fd::BorrowedFd<'_>,
+    path: &Path,
+) -> Result<std::os::fd::OwnedFd, rustix::io::Errno> {
     let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
     open_name(folder, path.as_os_str().as_bytes(), OFlags::DIRECTORY | OFlags::PATH)
 }

@@ -15,8 +15,8 @@ use rustix::fs::{FileType, OFlags, Stat};
 use super::super::clock::Moment;
 use super::super::folder::{Names, stat_name};
 use super::super::open::open_name;
+use super::super::removal_mark::is_removal_mark;
 use super::super::transaction::{Action, Deed, Expected};
-use super::super::tree::is_whiteout;
 use super::difference::{Comes, Spot};
 use super::folder::open_anyway;
 use super::judge::Judged;
@@ -147,7 +147,7 @@ impl Comparison<'_> {
     fn is_same(&self, lower: Entry<'_>, upper: Entry<'_>, depth: usize) -> io::Result<bool> {
         let (Ok(old), Ok(new)) = (stat_name(lower.0, lower.1), stat_name(upper.0, upper.1)) else { return Ok(false) };
         let kind = FileType::from_raw_mode(old.st_mode);
-        if is_whiteout(&new) || kind != FileType::from_raw_mode(new.st_mode) {
+        if is_removal_mark(&new) || kind != FileType::from_raw_mode(new.st_mode) {
             return Ok(false);
         }
         match kind {

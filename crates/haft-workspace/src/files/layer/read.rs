@@ -1,6 +1,6 @@
 //! Reads what a command left in a layer, side by side with what lies beneath it.
 //!
-//! In a layer, a device with the number 0 says that a name is gone; a folder with a mark hides what lies beneath it;
+//! In a layer, a mark (`removal_mark`) says that a name is gone; a folder with a mark hides what lies beneath it;
 //! everything else is new, replaced, or only looks so: programs that open a file for writing and change nothing leave a
 //! copy of it. So contents are compared. Everything is opened by its name in an open folder, and no link is followed.
 //!
@@ -21,10 +21,12 @@ use super::super::clock::Moment;
 use super::super::facts::kind_of;
 use super::super::folder::{Names, stat_name};
 use super::super::open::open_name;
+use super::super::removal_mark::is_removal_mark;
 use super::difference::{Below, Caps, Clash, Comes, Difference, Found, LeftOut, NewFile, Spot};
 use super::folder::open_anyway;
 use super::same_content::is_same;
 use super::sync::OwnCommits;
+use super::touched::{self, Touched};
 use crate::history::git_index;
 
 /// Deepest folder that is entered: every level holds two descriptors.
@@ -155,7 +157,7 @@ impl Reader<'_> {
             Some(stat) => Some(stat.map_err(|errno| self.unread(errno))?),
         };
         match FileType::from_raw_mode(upper.st_mode) {
-            FileType::CharacterDevice if upper.st_rdev == 0 => match &level.lower {
+            _ if is_removal_mark(&upper) => match &level.lower {
                 Some(folder) => self.gone(folder.as_fd(), name, level.way).map(drop),
                 None => Ok(()),
             },
@@ -276,6 +278,12 @@ impl Reader<'_> {
             }
             let alone = (mode | kept != lower.st_mode & ALL_BITS).then_some(Comes::Mode(mode | kept));
             if shared.is_none() {
+                if alone.is_none()
+                    && self.difference.touched.len() < touched::MOST
+                    && self.clash(level.way, lower).is_none()
+                {
+                    self.difference.touched.extend(Touched::of(self.spot(), upper, lower));
+                }
                 return Ok(alone);
             }
             let clash = self.clash(level.way, lower);

@@ -155,6 +155,7 @@ impl Settling<'_> {
                 }
             }
         };
+        self.set_times(&judged.touched);
         if let Some(done) = done {
             self.note(&judged, done, &mut settled);
         }

@@ -15,6 +15,7 @@ use rustix::io::Errno;
 
 use super::super::folder::{Names, stat_name};
 use super::super::open::{open_beneath, open_name};
+use super::super::removal_mark::is_removal_mark;
 use super::difference::{Below, Comes, Found, LeftOut, NewFile, Spot};
 use super::folder::{open_anyway, remove_name};
 use super::judge::Judge;
@@ -90,7 +91,7 @@ impl Judge<'_> {
             let path = path.join(OsStr::from_bytes(inner));
             let kind = FileType::from_raw_mode(stat.st_mode);
             let comes = match kind {
-                FileType::CharacterDevice => continue,
+                kind if kind == FileType::CharacterDevice || is_removal_mark(&stat) => continue,
                 FileType::Directory => Comes::Folder { mode: stat.st_mode & FOLDER_MODE },
                 FileType::Symlink => Comes::Link,
                 _ => Comes::File(NewFile { size: u64::try_from(stat.st_size).unwrap_or(0), shared: None }),

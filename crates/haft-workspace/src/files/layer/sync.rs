@@ -121,7 +121,7 @@ impl LayerSync {
         own.sets.extend(change_set.map(|number| number.0));
         let mut settled = outcome?;
         if leaves_out {
-            settled.notes.push("its build folders are committed when it ends".to_owned());
+            settled.notes.push("its build folders are committed when it ends: stop or restart it".to_owned());
         }
         Ok(settled)
     }

@@ -166,9 +166,9 @@ fn of_left_out(why: LeftOut, names: &str) -> String {
 
 fn of_clash(clash: Clash) -> &'static str {
     match clash {
-        Clash::Changed => "was changed by another program while the command ran",
-        Clash::Gone => "was removed by another program while the command ran",
-        Clash::FolderMoved => "is in a folder that another program moved or replaced while the command ran",
+        Clash::Changed => "was changed by another call or program while the command ran",
+        Clash::Gone => "was removed by another call or program while the command ran",
+        Clash::FolderMoved => "is in a folder that another call or program moved or replaced while the command ran",
         Clash::Holds => "is a folder that still holds something",
         Clash::Locked => "is in a repository that another program is using",
     }
@@ -204,10 +204,11 @@ pub(super) fn of_much_kept(tree: &Target, bytes: u64) -> String {
     )
 }
 
-/// Says that a tree stays as it is because another program changed what the command changed.
+/// Says that a tree stays as it is because others changed what the command changed.
 pub(super) fn of_kept(tree: &Target, kept: usize) -> Option<String> {
     let entries = if kept == 1 { "1 entry was".to_owned() } else { format!("{kept} entries were") };
-    (kept > 0).then(|| format!("{tree}: {entries} changed by another program meanwhile; haft kept that version."))
+    (kept > 0)
+        .then(|| format!("{tree}: {entries} changed by another call or program meanwhile; haft kept that version."))
 }
 
 fn listed(names: &[String]) -> String {

@@ -141,7 +141,7 @@ impl OpenRoot {
 
     /// Returns whether a layer has something at a path, and not only the mark that it was removed.
     pub(super) fn has_layered(&self, path: &Path) -> bool {
-        self.stat_layered(path).is_some_and(|stat| !super::super::tree::is_whiteout(&stat))
+        self.stat_layered(path).is_some_and(|stat| !super::super::removal_mark::is_removal_mark(&stat))
     }
 }
 

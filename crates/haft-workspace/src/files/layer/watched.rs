@@ -138,7 +138,7 @@ impl LayeredGround {
         (errand, receipts, stop): (Errand, Receipts, CancellationToken),
         how: Settle,
     ) -> Result<Settled, ToolError> {
-        let lost = self.rewind()?;
+        let lost = self.rewind().inspect_err(|error| note_not_covered(&error.what, &receipts))?;
         let settling = self.settling((errand, receipts.clone(), stop), OwnCommits::default())?;
         let mut settled = match how {
             Settle::Keep => {
@@ -293,12 +293,17 @@ impl LayerFolder {
 /// Reports what undo does not restore, in the result and in the receipts.
 pub(super) fn tell_lost(lost: &[Lost], receipts: &Receipts, settled: &mut Settled) {
     let Some(reason) = lost_words(lost) else { return };
+    note_not_covered(&reason, receipts);
+    settled.notes.push(format!("undo does not restore everything: {reason}"));
+}
+
+/// Notes in the receipts that undo does not restore everything.
+fn note_not_covered(reason: &str, receipts: &Receipts) {
     let level = receipts.so_far().iter().rev().find_map(|receipt| match receipt {
         Receipt::Ran { level, .. } => Some(*level),
         _ => None,
     });
-    receipts.note(Receipt::Ran { level: level.unwrap_or(Level::None), uncovered: Some(reason.clone()) });
-    settled.notes.push(format!("undo does not restore everything: {reason}"));
+    receipts.note(Receipt::Ran { level: level.unwrap_or(Level::None), uncovered: Some(reason.to_owned()) });
 }
 
 /// Names the lost paths, as the end of a sentence.
@@ -315,10 +320,12 @@ fn lost_words(lost: &[Lost]) -> Option<String> {
 
 fn not_rewound(error: io::Error) -> ToolError {
     let what = format!(
-        "haft could not record what the command changed: {error}. The changes are in the workspace; haft tries again \
-         when it is started the next time."
+        "The command ran, and haft could not record what it changed: {error}. Some of its changes may be missing from \
+         the workspace until haft is started the next time and tries again."
     );
-    ToolError::of(haft_contract::kinds::ErrorKind::Io, what).caused_by(error)
+    let next = "look at the reason, then run \"haft log\", which tries again and says what became of the changes";
+    let next = haft_contract::error::Next::DoNotRetry(next.into());
+    ToolError::new(haft_contract::kinds::ErrorKind::Io, what, next).caused_by(error)
 }
 
 /// Returns the path that a file of the state holds.

@@ -1,12 +1,11 @@
 //! Somebody was killed at this point; what does the next one make of it?
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
 use super::*;
 use crate::files::Workspace;
 use crate::state::WorkspaceState;
-use crate::state::journal::{By, ContentHash, Journal, Kept};
+use crate::state::journal::{By, ContentHash, Journal, Kept, TakesBack};
 
 const BESIDE: &str = ".haft-1.tmp";
 const BACK: &str = ".haft-1.tmp.back";
@@ -53,16 +52,24 @@ impl Ground {
 
     /// Writes an intent down, as somebody does who is killed then.
     fn intended(&self, steps: Vec<Step>) -> Intent {
+        let intent = self.intent(steps);
+        self.intend(&intent);
+        intent
+    }
+
+    fn intent(&self, steps: Vec<Step>) -> Intent {
         let by =
             By { tool: "t".into(), call: "1".into(), session: "s".into(), run: "r".into(), turn: 1, ..By::default() };
-        let intent = Intent { set: 1, part: 0, at: 0, by, takes_back: None, opened: Vec::new(), steps };
+        Intent { set: 1, part: 0, at: 0, by, takes_back: None, opened: Vec::new(), steps }
+    }
+
+    fn intend(&self, intent: &Intent) {
         let journal = self.journal();
         journal
             .lock(&|| false)
             .expect("it is free")
-            .intend(&intent, &crate::state::journal::InlineContents::from(self.inline.clone()))
+            .intend(intent, &crate::state::journal::InlineContents::from(self.inline.clone()))
             .expect("it can be written");
-        intent
     }
 
     /// Writes the intent down, lets the next one come, and returns what it made of it.
@@ -105,6 +112,31 @@ fn whoever_only_looks_sees_no_half_of_a_change() {
         }
         assert_eq!(ground.files(), files(&[("ws/a", "old a"), ("ws/b", "old b")]));
         assert!(!ground.journal().is_unfinished());
+    }
+}
+
+#[test]
+fn what_became_of_an_interrupted_undo_or_redo_is_said_once() {
+    let takes_back = |how, set| Some(TakesBack { how, sets: vec![set], only: Vec::new(), partly: false });
+    for (how, began, told) in [
+        (None, "old b", "An interrupted change by t (change set 3) was rolled back: all files are as before it."),
+        (Some(How::Undo), "old b", "An interrupted undo of change set 2 was rolled back: all files are as before it."),
+        (Some(How::Redo), "old b", "An interrupted redo of change set 1 was rolled back: all files are as before it."),
+        (Some(How::Redo), "new b", "An interrupted redo of change set 1 was finished."),
+    ] {
+        let mut ground = Ground::new();
+        ground.put("ws/a", "new a");
+        ground.put("ws/b", began);
+        let undone = Intent { set: 2, takes_back: takes_back(How::Undo, 1), ..ground.intent(Vec::new()) };
+        ground.intend(&undone);
+        ground.journal().lock(&|| false).expect("it is free").conclude(undone.happened()).expect("it can be written");
+        let steps = vec![ground.step("a", "old a", "new a"), ground.step("b", "old b", "new b")];
+        let back = how.and_then(|how| takes_back(how, 2));
+        ground.intend(&Intent { set: 3, takes_back: back, ..ground.intent(steps) });
+        let state = WorkspaceState::new(&ground.at("state"), Path::new("ws"));
+        let workspace = Workspace::open(&ground.at("ws")).expect("it is there");
+        assert_eq!(workspace.finish_left_behind(&state), [told]);
+        assert!(workspace.finish_left_behind(&state).is_empty());
     }
 }
 

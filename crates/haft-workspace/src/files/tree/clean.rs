@@ -9,7 +9,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, Timespec, Timestamps};
 use super::super::bring::clear_attributes;
 use super::super::folder::{Names, stat_name};
 use super::super::layer::{FOLDER_MODE, MODE, open_anyway, open_layer_file as open_file, remove_name};
-use super::exchange::is_whiteout;
+use super::super::removal_mark::is_removal_mark;
 
 /// Deepest folder that is entered: every level holds a descriptor.
 pub(super) const DEEPEST: usize = 200;
@@ -114,7 +114,7 @@ fn copy(from: BorrowedFd<'_>, name: &[u8], to: BorrowedFd<'_>, new_name: &[u8]) 
             Ok(rustix::fs::symlinkat(leads_to, to, new_name)?)
         }
         // The list of operations says what is removed.
-        FileType::CharacterDevice if is_whiteout(&stat) => Ok(()),
+        _ if is_removal_mark(&stat) => Ok(()),
         _ => {
             let mut source = open_file(from, name)?;
             let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;

@@ -7,11 +7,12 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, RenameFlags, Stat, Timespec, Timestamps, Uid};
+use rustix::fs::{AtFlags, Gid, Mode, OFlags, RenameFlags, Stat, Timespec, Timestamps, Uid};
 use rustix::io::Errno;
 
 use super::super::folder::stat_name;
 use super::super::open::{Root, open_beneath, open_name};
+use super::super::removal_mark::is_removal_mark;
 use super::super::replace::Trouble;
 use super::manifest::{FolderFacts, Identity, Operation};
 use super::store::{Store, TREE};
@@ -114,7 +115,7 @@ impl Exchange {
     fn in_store(&self, path: &Path) -> Option<Stat> {
         let flags = OFlags::PATH | OFlags::NOFOLLOW;
         let opened = open_beneath(self.store.as_fd(), &store_path(path), flags).ok()?;
-        rustix::fs::fstat(&opened).ok().filter(|stat| !is_whiteout(stat))
+        rustix::fs::fstat(&opened).ok().filter(|stat| !is_removal_mark(stat))
     }
 
     /// Returns what is in the workspace and in the store at a path, for a plan.
@@ -203,7 +204,7 @@ impl Exchange {
                 let mut opened;
                 for part in inner.parent().into_iter().flat_map(Path::iter) {
                     // A folder of which only a part goes was removed as a whole in the layer.
-                    if stat_name(folder, part.as_encoded_bytes()).is_ok_and(|stat| is_whiteout(&stat)) {
+                    if stat_name(folder, part.as_encoded_bytes()).is_ok_and(|stat| is_removal_mark(&stat)) {
                         rustix::fs::unlinkat(folder, part, AtFlags::empty())?;
                     }
                     match rustix::fs::mkdirat(folder, part, Mode::from_raw_mode(0o700)) {
@@ -290,7 +291,7 @@ impl Entry {
     /// Returns what is in the store; a mark that something was removed is nothing.
     fn store_stat(&self) -> Option<Stat> {
         let stat = stat_name(&self.pair.store, self.in_store.as_encoded_bytes()).ok()?;
-        (!is_whiteout(&stat)).then_some(stat)
+        (!is_removal_mark(&stat)).then_some(stat)
     }
 
     fn is_in_store(&self, identity: &Identity) -> bool {
@@ -306,7 +307,7 @@ impl Entry {
     }
 
     fn take(&self, goes: &Identity) -> Result<(), Trouble> {
-        if stat_name(&self.pair.store, self.in_store.as_encoded_bytes()).is_ok_and(|stat| is_whiteout(&stat)) {
+        if stat_name(&self.pair.store, self.in_store.as_encoded_bytes()).is_ok_and(|stat| is_removal_mark(&stat)) {
             rustix::fs::unlinkat(&self.pair.store, &*self.in_store, AtFlags::empty())?;
         }
         let (from, to) = ((&self.pair.workspace, &*self.in_workspace), (&self.pair.store, &*self.in_store));
@@ -333,11 +334,6 @@ impl Entry {
         rename(one, other, RenameFlags::EXCHANGE)?;
         Err(Trouble::Overtaken)
     }
-}
-
-/// Returns whether the overlay marks a name as removed.
-pub(in crate::files) fn is_whiteout(stat: &Stat) -> bool {
-    FileType::from_raw_mode(stat.st_mode) == FileType::CharacterDevice && stat.st_rdev == 0
 }
 
 type Name<'a> = (&'a OwnedFd, &'a OsStr);

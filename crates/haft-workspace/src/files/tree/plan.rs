@@ -19,8 +19,8 @@ use super::super::clock::Moment;
 use super::super::folder::{Names, stat_name};
 use super::super::layer::{FOLDER_MODE, MODE, has_origin, is_opaque, is_same_file, open_anyway, remove_name};
 use super::super::open::open_name;
+use super::super::removal_mark::is_removal_mark;
 use super::clean::{DEEPEST, TreeSize, clean_file, clean_folder, clean_new_tree, disk_use, too_deep};
-use super::exchange::is_whiteout;
 use super::manifest::{FolderFacts, Identity, Operation};
 use crate::state::journal::{PathText, StoreBase};
 
@@ -116,8 +116,12 @@ impl<'a> Planner<'a> {
         planner.pair(upper, lower, (hides, 0))?;
         let moves = !planner.operations.is_empty();
         let has_new_mode = |operation: &Operation| matches!(operation, Operation::Folder { before, after, .. } if before.mode != after.mode);
-        if !moves && !planner.folders.iter().any(has_new_mode) && planner.kept == 0 {
-            return Ok(None);
+        if !moves && !planner.folders.iter().any(has_new_mode) {
+            if planner.kept == 0 {
+                return Ok(None);
+            }
+            // Where everything else stays, times of folders are no change of their own.
+            planner.folders.clear();
         }
         planner.operations.append(&mut planner.folders);
         let Self { operations, counts, kept, coming, going, .. } = planner;
@@ -134,7 +138,7 @@ impl<'a> Planner<'a> {
         if (self.stopped)() {
             return Err(io::ErrorKind::Interrupted.into());
         }
-        let upper = upper.filter(|upper| !is_whiteout(upper.stat));
+        let upper = upper.filter(|upper| !is_removal_mark(upper.stat));
         match (upper, lower) {
             (None, None) => Ok(()),
             (None, Some(lower)) => self.take(lower, depth),

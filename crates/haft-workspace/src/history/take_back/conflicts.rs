@@ -10,6 +10,9 @@ use crate::history::contents::Contents;
 pub(super) const STAGED_SINCE: &str =
     "and other changes are staged in it now; commit them, or unstage them with \"git restore --staged .\", then undo";
 
+/// Why a file is not restored that the change set had removed.
+pub(super) const CREATED_SINCE: &str = "which removed it: it was created since, and the content from before is kept";
+
 impl Plan {
     /// Refuses all conflicts together, each with the later change sets that are in the way.
     pub(in crate::history) fn refuse_conflicts(

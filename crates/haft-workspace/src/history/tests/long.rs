@@ -1,5 +1,6 @@
 //! A long history: what is read from its end is what all of it says.
 
+use super::super::LogFilter;
 use super::*;
 
 fn long(sets: u64) -> Ground {
@@ -56,4 +57,44 @@ fn an_old_change_set_is_found_and_an_unknown_one_is_not() {
     let taken = ground.workspace().history(&ground.state()).undo(Which::Newest, Some(&target("old")));
     assert_eq!(taken.expect("it can be undone").sets, [41]);
     assert_eq!(ground.read("old"), "(none)");
+}
+
+#[test]
+fn a_filtered_log_is_what_fits_of_the_whole_one() {
+    let mut ground = Ground::new();
+    for (agent, name) in [("claude-code", "src/a"), ("person", "b"), ("Claude", "src/c"), ("person", "target/d")] {
+        ground.turn += 1;
+        let purpose = haft_contract::door::Purpose {
+            agent: Some(agent.into()),
+            description: Some(format!("writes {name}")),
+            ..Default::default()
+        };
+        let op = FileOp::Put(target(name), Bytes::from_static(b"x\n"));
+        let permit = ground.permit_for(purpose);
+        run(ground.workspace().doors(&ground.state()).files.change(&permit, &[op])).expect("it can be written");
+    }
+    ground.undo(Which::Number(1)).expect("it can be undone");
+    let history = ground.workspace().history(&ground.state());
+    let all = history.log().expect("it can be read");
+    let numbers = |filter: LogFilter| {
+        let log = history.newest_of(&filter, 10).expect("it can be read");
+        let is_same = |set: &super::super::ChangeSet| all.sets.iter().any(|other| other == set);
+        assert!(log.sets.iter().all(is_same), "{filter:?}: {:?}", log.sets);
+        log.sets.iter().map(|set| set.number).collect::<Vec<_>>()
+    };
+    let filter = LogFilter::default;
+    let (agent, words) = (|name: &str| Some(name.to_owned()), |words: &str| Some(words.to_owned()));
+    assert_eq!(numbers(filter()), [5, 4, 3, 2, 1]);
+    assert_eq!(numbers(LogFilter { agent: agent("claude"), ..filter() }), [3, 1]);
+    assert_eq!(numbers(LogFilter { below: Some("src".into()), ..filter() }), [5, 3, 1]);
+    assert_eq!(numbers(LogFilter { below: Some("src/a".into()), ..filter() }), [5, 1]);
+    assert_eq!(numbers(LogFilter { words: words("WRITES SRC"), ..filter() }), [3, 1]);
+    assert_eq!(numbers(LogFilter { agent: agent("claude"), words: words("src/c"), ..filter() }), [3]);
+    assert_eq!(numbers(LogFilter { since: Some(all.sets[1].at), below: Some("b".into()), ..filter() }).len() as u64, {
+        u64::from(all.sets[3].at >= all.sets[1].at)
+    });
+    assert!(numbers(LogFilter { since: Some(u64::MAX), ..filter() }).is_empty());
+    assert!(numbers(LogFilter { below: Some("sr".into()), ..filter() }).is_empty());
+    let log = history.newest_of(&LogFilter { below: Some("src".into()), ..filter() }, 2).expect("it can be read");
+    assert_eq!((log.sets.len(), log.older), (2, 1));
 }

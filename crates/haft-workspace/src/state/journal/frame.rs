@@ -131,8 +131,9 @@ impl Write for Checked<'_> {
 
 /// Copies the body of a frame, piece by piece.
 pub(in crate::state) fn copy_body(file: &File, frame: &Frame, to: &mut dyn Write) -> io::Result<()> {
-    let mut buffer = vec![0; STEP];
     let mut at = frame.body.start;
+    // A journal has many small records: each would pay for clearing a large buffer.
+    let mut buffer = vec![0; STEP.min(usize::try_from(frame.body.end - at).unwrap_or(STEP))];
     while at < frame.body.end {
         let size = STEP.min(usize::try_from(frame.body.end - at).unwrap_or(STEP));
         file.read_exact_at(&mut buffer[..size], at)?;

@@ -20,7 +20,16 @@ pub struct NoSessionId(String);
 impl SessionId {
     /// Makes a new one, that nobody can foresee.
     pub(super) fn new() -> Self {
-        let hash = blake3::hash(uuid::Uuid::now_v7().as_bytes());
+        Self::of_bytes(uuid::Uuid::now_v7().as_bytes())
+    }
+
+    /// Returns the name that a session of another agent has in haft, from the agent's own name for it.
+    pub fn of_agent(name: &str) -> Self {
+        Self::of_bytes(name.as_bytes())
+    }
+
+    fn of_bytes(bytes: &[u8]) -> Self {
+        let hash = blake3::hash(bytes);
         let mut letters = hash.as_bytes().iter().map(|byte| char::from(LETTERS[usize::from(byte % 32)]));
         let mut half = || letters.by_ref().take(HALF).collect::<String>();
         Self(format!("{}-{}", half(), half()))

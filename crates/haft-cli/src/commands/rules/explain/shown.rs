@@ -4,7 +4,6 @@
 //! first, then why, what to do instead, and how it would run.
 
 mod marked;
-mod wrap;
 
 use std::collections::HashSet;
 
@@ -15,9 +14,9 @@ use haft_policy::decision::Decision;
 use haft_policy::rule::EffectSort;
 
 use crate::screen::{Part, safe};
-use crate::wrapped::wrapped;
+use haft_host::bounded_text::{columns_in as columns_of, cut};
 use haft_host::explain::judged::{Confined, Explained, JudgedPart};
-use wrap::{columns_of, cut};
+use haft_host::wrapped::wrapped;
 
 /// Narrower than this no screen is taken to be.
 const NARROWEST_SCREEN: usize = 20;

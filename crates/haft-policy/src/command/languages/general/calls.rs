@@ -60,6 +60,9 @@ impl Reader<'_> {
         if is_defined || self.program.is_sign(at + 1, '.') {
             return;
         }
+        if let Some(range) = self.program.call(at).filter(|_| last == "config" && self.receives_dotenv(at, &name)) {
+            return self.take_all(range);
+        }
         match (names::sort(&name), self.program.call(at)) {
             (Some(_), Some(range)) if self.is_other(at, &name, range.clone()) => {}
             (Some(sort), Some(range)) => self.call(sort, at, range),
@@ -105,6 +108,13 @@ impl Reader<'_> {
             Token::Text(text) | Token::Word(text) => names::is_acting_module(text),
             _ => false,
         })
+    }
+
+    /// `require("dotenv").config(…)`, `dotenv.config(…)`: it reads variables, and shows nothing of them.
+    fn receives_dotenv(&self, at: usize, name: &str) -> bool {
+        let before = &self.program.tokens[at.saturating_sub(4)..at];
+        name.ends_with("dotenv.config")
+            || before.iter().any(|token| matches!(token, Token::Text(text) if text == "dotenv"))
     }
 
     /// `output.decode()` makes text of bytes as they are.

@@ -71,6 +71,7 @@ pub(super) fn sort(name: &str) -> Option<Sort> {
         () if has(COPIERS) => Sort::Copy,
         () if has(MOVERS) || name == "os.replace" => Sort::Move,
         () if has(OPENERS) || matches!(name, "File.new" | "os.open") => Sort::Open,
+        () if has(VARIABLE_LOADERS) => Sort::Text,
         () if has(READERS) || matches!(name, "File.read" | "IO.read") => Sort::Read,
         () if has(LISTERS) => Sort::List,
         () if has(FOLDER_CHANGERS) => Sort::Folder,
@@ -185,8 +186,10 @@ const OPENERS: &str = "\
     open fopen openSync sysopen TarFile ZipFile";
 const READERS: &str = "\
     read_text read_bytes readFile readFileSync createReadStream readlines foreach binread file_get_contents readfile \
-    file fromfile loadtxt read_csv readTextFile readTextFileSync load_dotenv lines read_file slurp dofile require \
+    file fromfile loadtxt read_csv readTextFile readTextFileSync lines read_file slurp dofile require \
     sendfile FileInput input highlight_file show_source parse_ini_file";
+/// They read a file of variables into the environment, and show nothing of it.
+const VARIABLE_LOADERS: &str = "load_dotenv dotenv_values loadEnvFile";
 const LISTERS: &str = "\
     exists isfile isdir islink stat lstat existsSync statSync is_file is_dir file_exists getsize getmtime access \
     accessSync filesize";

@@ -421,6 +421,15 @@ fn strings_of_a_table_are_data() {
     let suspected = |text: &str| read(text).suspected.len();
     assert_eq!(suspected("for c in ['rm -rf ~', 'dd if=a of=b']:\n    assert parse(c).argv"), 0);
     assert_eq!(suspected("test('x', () => { const cs = ['rm -rf ~']; check(cs) })"), 0);
+    for text in [
+        "assert is_dangerous('rm -rf ~')",
+        "expect(isBad('rm -rf ~')).toBe(true)",
+        "@pytest.mark.parametrize('c', ['rm -rf ~'])",
+    ] {
+        assert_eq!(suspected(text), 0, "{text}");
+    }
+    // One that runs what it gets is known by what it runs.
+    has("is_safe = os.system\nis_safe('rm -rf ~')", "run rm -rf ~");
     for text in ["perform('rm -rf ~')", "perform(['rm -rf ~'])", "perform 'rm -rf ~'", "'rm -rf ~'.perform()"] {
         assert_eq!(suspected(text), 1, "{text}");
     }

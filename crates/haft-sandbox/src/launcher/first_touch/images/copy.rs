@@ -86,8 +86,8 @@ impl Copier {
     }
 }
 
-/// Opens a file, even if its mode does not let its owner read it.
-fn open_readable((folder, name): (BorrowedFd<'_>, &OsStr), stat: &Stat) -> Result<OwnedFd, Errno> {
+/// Opens a file or a folder, even if its mode does not let its owner read it.
+pub(super) fn open_readable((folder, name): (BorrowedFd<'_>, &OsStr), stat: &Stat) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let open = || rustix::fs::openat(folder, name, flags, Mode::empty());
     match open() {

@@ -19,7 +19,7 @@ fn a_file_that_somebody_else_changed_stays_and_the_commands_version_lies_beside_
     assert_eq!(
         settled.notes,
         [
-            "a was changed by another program while the command ran, so haft left it unchanged; the command's version is \
+            "a was changed by another call or program while the command ran, so haft left it unchanged; the command's version is \
           a.kept-by-haft."
         ]
     );
@@ -51,7 +51,7 @@ fn a_file_that_somebody_else_changed_is_not_removed_and_neither_is_its_folder() 
     assert_eq!(
         settled.notes,
         [
-            "The command's changes there were not kept, because it was changed by another program while the command ran: \
+            "The command's changes there were not kept, because it was changed by another call or program while the command ran: \
           d/e/c, d/new."
         ]
     );

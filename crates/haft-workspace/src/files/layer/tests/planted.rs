@@ -237,6 +237,29 @@ fn nothing_unjudged_is_written_to_a_place_that_a_person_made_a_protected_one_mea
 }
 
 #[test]
+fn the_undo_of_a_person_says_which_restored_files_git_runs_in_a_repository_that_was_made_meanwhile() {
+    let cases = [
+        ("docs/config", true),
+        ("docs/hooks/post-checkout", true),
+        ("docs/info/attributes", true),
+        ("docs/notes", false),
+    ];
+    for (path, is_noted) in cases {
+        let scene = Scene::new(&[&WORKSPACE[..], &[(path, EVIL)]].concat());
+        scene.run(|upper| upper.write(path, "harmless\n"));
+        for (part, content) in &PARTS[..3] {
+            scene.write(&format!("docs/{part}"), content);
+        }
+        for mode in [UndoMode::Plan, UndoMode::Commit] {
+            let request = UndoRequest { mode, ..UndoRequest::all(Which::Number(1)) };
+            let taken_back = scene.history().request(&request).expect("a person may undo it");
+            let notes = taken_back.notes.join("\n");
+            assert_eq!(notes.contains("docs is a git repository now"), is_noted, "{path}: {notes}");
+        }
+    }
+}
+
+#[test]
 fn a_model_restores_no_build_folder_into_a_place_that_became_protected_and_a_person_does() {
     let scene = Scene::new(&[&WORKSPACE[..], &[("target/c/tasks.json", "mine")]].concat());
     scene.run(|upper| upper.gone("target"));

@@ -71,7 +71,15 @@ fn errand() -> Errand {
 }
 
 fn scene() -> Scene {
-    let scene = Scene::new(&[("a", "one\n"), ("b", "two\n"), ("opened", "same\n"), ("d/x", "x\n"), ("d/e/y", "y\n")]);
+    let scene = Scene::new(&[
+        ("a", "one\n"),
+        ("b", "two\n"),
+        ("opened", "same\n"),
+        ("d/x", "x\n"),
+        ("d/e/y", "y\n"),
+        ("w/x", "x\n"),
+        ("w/s/y", "y\n"),
+    ]);
     symlink("a", scene.workspace().join("l")).expect("it is new");
     scene
 }
@@ -94,6 +102,18 @@ fn command(scene: &Scene, ground: &LayeredGround) {
         fs::remove_dir(ws.join(path)).expect("it is empty");
     }
     fs::write(ws.join("d"), "a file now\n").expect("it can be written");
+    // Another folder comes to the place of one that was removed.
+    for path in ["w/x", "w/s/y"] {
+        watcher.touch(path);
+        fs::remove_file(ws.join(path)).expect("it is there");
+    }
+    for path in ["w/s", "w"] {
+        watcher.touch(path);
+        fs::remove_dir(ws.join(path)).expect("it is empty");
+    }
+    watcher.touch("w");
+    fs::create_dir(ws.join("w")).expect("it is new");
+    fs::write(ws.join("w/new"), "new\n").expect("it can be written");
     watcher.touch("new");
     fs::create_dir_all(ws.join("new/deep")).expect("it is new");
     fs::write(ws.join("new/deep/file"), "new\n").expect("it can be written");
@@ -185,4 +205,18 @@ fn a_content_that_could_not_be_kept_is_named_and_undo_claims_nothing() {
     };
     assert!(scene.receipts.so_far().iter().any(is_unknown));
     assert_eq!(fs::read_to_string(scene.workspace().join("a")).expect("it is there"), "changed\n");
+}
+
+#[test]
+fn changes_that_cannot_be_recorded_are_unknown_and_not_nothing() {
+    let scene = scene();
+    let mut ground = watched(&scene);
+    command(&scene, &ground);
+    fs::remove_dir(Watcher::of(&scene, &ground).images.with_file_name("upper")).expect("it is empty");
+    let error = settle(&scene, &mut ground).expect_err("there is no layer");
+    assert!(error.what.starts_with("The command ran, and haft could not record"), "{}", error.what);
+    let is_unknown = |receipt: &haft_contract::door::Receipt| {
+        matches!(receipt, haft_contract::door::Receipt::Ran { uncovered: Some(_), .. })
+    };
+    assert!(scene.receipts.so_far().iter().any(is_unknown));
 }

@@ -164,9 +164,24 @@ fn the_result_counts_what_stays() {
         upper.write("target/debug/app", "ours");
         scene.write("target/debug/deps/one.o", "theirs");
     });
-    let note = "target: 1 entry was changed by another program meanwhile; haft kept that version.";
+    let note = "target: 1 entry was changed by another call or program meanwhile; haft kept that version.";
     assert_eq!(settled.notes, [note]);
     assert_eq!(scene.content("target/debug/app"), "ours");
+}
+
+#[test]
+fn a_tree_of_which_everything_stays_is_no_change() {
+    let scene = target_scene();
+    let settled = scene.run(|upper| {
+        upper.write("target/debug/app", "ours");
+        upper.write("target/debug/deps/one.o", "ours");
+        scene.write("target/debug/app", "theirs");
+        scene.write("target/debug/deps/one.o", "theirs");
+    });
+    let note = "target: 2 entries were changed by another call or program meanwhile; haft kept that version.";
+    assert_eq!(settled.notes, [note]);
+    assert!(settled.changes.is_empty(), "{:?}", settled.changes);
+    assert_eq!(scene.content("target/debug/app"), "theirs");
 }
 
 #[test]

@@ -18,17 +18,23 @@ use crate::state::journal::{By, Intent, Mark};
 use crate::state::{WorkspaceState, private};
 
 impl Workspace {
-    /// Finishes the work of a haft process that was killed while its command worked on the real folders. Returns the
-    /// reports for the user, one sentence each.
+    /// Finishes the work of a haft process that was killed in the middle of a change or an undo, or while its command
+    /// worked on the real folders. Returns the reports for the user, one sentence each.
     pub fn finish_left_behind(&self, state: &WorkspaceState) -> Vec<String> {
-        if state.watched().read_dir().is_ok_and(|mut entries| entries.next().is_none()) || !state.watched().exists() {
-            return Vec::new();
-        }
         let journal = state.journal();
-        if journal.is_unfinished() {
-            let _ = transaction::recover(&self.root, &journal);
+        let is_unfinished = journal.is_unfinished();
+        // When it fails, the next change or undo reports why.
+        let recovered = is_unfinished.then(|| transaction::recover(&self.root, &journal).ok().flatten()).flatten();
+        let mut said = Vec::new();
+        if state.watched().read_dir().is_ok_and(|mut entries| entries.next().is_some()) {
+            let layers = Arc::new(Layers::new(self.root.clone(), Arc::new(journal), state));
+            said = layers.finish_left_behind();
         }
-        Arc::new(Layers::new(self.root.clone(), Arc::new(journal), state)).finish_left_behind()
+        // The report about a command covers the change that it was committed with.
+        if let Some(recovered) = recovered.filter(|recovered| said.is_empty() || recovered.takes_back) {
+            said.insert(0, recovered.to_string());
+        }
+        said
     }
 }
 

@@ -13,6 +13,7 @@ use haft_contract::before_image::{BeforeImage, FileImage, TouchRecord};
 use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, Stat, Uid};
 use rustix::io::Errno;
 
+use super::super::super::removal_mark::{is_removal_mark, mark_removed};
 use super::super::read::ALL_BITS;
 use super::moving::{Entry, copy_file, make_folder, move_entry, open_folder, parent_of, put_content};
 
@@ -33,6 +34,14 @@ pub(super) struct Rewind<'a> {
     whole: HashSet<PathBuf>,
     /// Folders of the layer, with the modes that they get at the end.
     made: RefCell<BTreeMap<PathBuf, u32>>,
+}
+
+/// What became of a path in the layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Captured {
+    Kept,
+    /// The layer marks the path as removed.
+    Removed,
 }
 
 impl<'a> Rewind<'a> {
@@ -62,8 +71,11 @@ impl<'a> Rewind<'a> {
     /// Moves the new state into the layer.
     pub(super) fn capture(&self) -> io::Result<()> {
         let mut inside_whole = Vec::new();
+        let mut removed: Option<&Path> = None;
         for (path, before) in &self.before {
-            if matches!(before, BeforeImage::Lost(_)) {
+            // Below a removed folder there is nothing to move, and its mark covers what was there.
+            let is_below_removed = removed.is_some_and(|removed| path.starts_with(removed));
+            if is_below_removed || matches!(before, BeforeImage::Lost(_)) {
                 continue;
             }
             if path.ancestors().skip(1).any(|above| self.whole.contains(above)) {
@@ -72,7 +84,9 @@ impl<'a> Rewind<'a> {
             }
             #[cfg(test)]
             crate::files::fate::point();
-            self.capture_one(path, before).map_err(|error| at(path, error))?;
+            if self.capture_one(path, before).map_err(|error| at(path, error))? == Captured::Removed {
+                removed = Some(path);
+            }
         }
         for (path, before) in inside_whole {
             if *before != BeforeImage::Absent {
@@ -87,10 +101,15 @@ impl<'a> Rewind<'a> {
         Ok(())
     }
 
-    fn capture_one(&self, path: &Path, before: &BeforeImage) -> io::Result<()> {
-        let Some(now) = stat_at(self.folder, path)? else {
-            return if *before == BeforeImage::Absent { Ok(()) } else { self.mark_removed(path) };
-        };
+    fn capture_one(&self, path: &Path, before: &BeforeImage) -> io::Result<Captured> {
+        match stat_at(self.folder, path)? {
+            Some(now) => self.capture_entry(path, before, &now).map(|()| Captured::Kept),
+            None if *before == BeforeImage::Absent => Ok(Captured::Kept),
+            None => self.mark_removed(path),
+        }
+    }
+
+    fn capture_entry(&self, path: &Path, before: &BeforeImage, now: &Stat) -> io::Result<()> {
         let is_folder = FileType::from_raw_mode(now.st_mode) == FileType::Directory;
         match before {
             BeforeImage::Folder { .. } if is_folder && !self.whole.contains(path) => {
@@ -99,7 +118,7 @@ impl<'a> Rewind<'a> {
                 }
                 return Ok(());
             }
-            BeforeImage::File(file) if is_as_before(file, &now) => return Ok(()),
+            BeforeImage::File(file) if is_as_before(file, now) => return Ok(()),
             _ if stat_at(self.upper, path)?.is_some() => return Ok(()),
             _ => {}
         }
@@ -122,13 +141,17 @@ impl<'a> Rewind<'a> {
     }
 
     /// Marks a path as removed in the layer.
-    fn mark_removed(&self, path: &Path) -> io::Result<()> {
-        if stat_at(self.upper, path)?.is_some() || !self.has_holder(path)? {
-            return Ok(());
+    fn mark_removed(&self, path: &Path) -> io::Result<Captured> {
+        match stat_at(self.upper, path)? {
+            Some(stat) if is_removal_mark(&stat) => return Ok(Captured::Removed),
+            // A process that was killed has moved the new state there.
+            Some(_) => return Ok(Captured::Kept),
+            None if !self.has_holder(path)? => return Ok(Captured::Removed),
+            None => {}
         }
         let Entry { folder, name } = Entry::new(self.upper, path)?;
-        match rustix::fs::mknodat(&folder, name, FileType::CharacterDevice, Mode::empty(), 0) {
-            Ok(()) | Err(Errno::EXIST) => Ok(()),
+        match mark_removed(&folder, name) {
+            Ok(()) | Err(Errno::EXIST) => Ok(Captured::Removed),
             Err(errno) => Err(errno.into()),
         }
     }

@@ -2,9 +2,9 @@
 
 use haft_policy::decision::Decision;
 
-use super::wrap::columns_of;
 use super::{Explained, INDENT, ShownLine, Tone, tone_of};
 use crate::screen::safe;
+use haft_host::bounded_text::columns_in as columns_of;
 
 /// Most rows of a command.
 const MOST_ROWS: usize = 40;

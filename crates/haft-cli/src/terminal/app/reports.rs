@@ -1,0 +1,217 @@
+//! What the work tells, and what is shown of it.
+
+use std::time::Instant;
+
+use haft_runtime::approval::Verdict;
+
+use super::activity::ModelDoes;
+use super::{App, Question};
+use crate::prompt::question_body;
+use crate::terminal::painted::{Ink, paint};
+use crate::terminal::protocol::{Asked, Found, Idle, ModelReport, Reply, Report, Subject};
+use crate::terminal::region::Colours;
+
+/// Most lines of a preview in a question.
+const MOST_LINES: usize = 40;
+
+impl App {
+    /// Takes a report.
+    pub(in crate::terminal) fn hear(&mut self, report: Report, now: Instant) {
+        match report {
+            Report::Found(found) => self.found(*found),
+            Report::Model(model) => {
+                self.use_model(model);
+                self.use_what_waited_for_model(now);
+            }
+            Report::Files(files) => {
+                self.known.files = files;
+                self.refresh_menu();
+            }
+            Report::Session(id) => self.status.session = Some(id),
+            Report::Restored(queue, draft) => {
+                self.next_id = queue.iter().map(|queued| queued.id).max().unwrap_or(0).max(self.next_id);
+                self.queue = queue;
+                if self.editor.is_empty() {
+                    self.editor.set(&draft);
+                }
+            }
+            Report::Step => {
+                self.end_text();
+                self.activity.model_does(ModelDoes::Awaited, now);
+            }
+            Report::Text(text) => {
+                self.activity.model_does(ModelDoes::Talks, now);
+                let lines = self.markdown.push(&text, self.columns);
+                self.finished.extend(lines);
+            }
+            Report::Thinking(characters) => self.activity.thinks(characters, now),
+            Report::Writing(tool) => {
+                self.end_text();
+                self.activity.model_does(ModelDoes::Writes { tool, bytes: 0 }, now);
+            }
+            Report::Arguments(bytes) => self.activity.writes(bytes),
+            Report::Again(at, why) => {
+                self.activity.model_does(ModelDoes::Nothing, now);
+                self.activity.model_does(ModelDoes::Again { why, at }, now);
+            }
+            Report::Replied { context, total, cost } => {
+                self.end_text();
+                self.activity.model_does(ModelDoes::Nothing, now);
+                (self.status.context, self.status.tokens, self.status.cost) = (context, total, cost);
+            }
+            Report::Steered(id) => self.steered(id),
+            Report::CallBegan(call) => self.activity.call_began(call, now),
+            Report::CallEnded { id, lines, whole } => {
+                self.activity.call_ended(&id);
+                self.finished.extend(lines);
+                self.last_result = whole.or_else(|| self.last_result.take());
+            }
+            Report::Question(asked) => self.ask(asked),
+            Report::Withdrawn(id) => self.withdraw(id),
+            Report::Lines(lines) => self.finished.extend(lines),
+            Report::Note(text) => self.say(&text),
+            Report::Warn(text) => self.print(paint(Ink::Bad, &text)),
+            Report::Idle(how) => self.idle(how, now),
+        }
+    }
+
+    fn idle(&mut self, how: Idle, now: Instant) {
+        self.end_text();
+        let was_stopped = self.activity.is_stopping;
+        self.activity.end();
+        match how {
+            Idle::Stopped if !was_stopped => self.return_queued(),
+            Idle::Done | Idle::Stopped => self.start_queued(now),
+        }
+    }
+
+    /// Prints what is left of the model's text.
+    pub(in crate::terminal) fn end_text(&mut self) {
+        let lines = self.markdown.finish(self.columns);
+        self.finished.extend(lines);
+    }
+
+    fn steered(&mut self, id: u64) {
+        if let Some(index) = self.queue.iter().position(|queued| queued.id == id) {
+            let queued = self.queue.remove(index);
+            self.print_typed(&queued.text);
+        }
+    }
+
+    /// The first screen: what was found, and what to type.
+    fn found(&mut self, found: Found) {
+        self.known.tools = found.tools;
+        self.known.sessions = found.sessions;
+        self.print(paint(Ink::Strong, "haft"));
+        self.print(fact("project", &found.workspace));
+        self.print(fact("sandbox", &found.sandbox));
+        if found.changes > 0 {
+            let sets =
+                if found.changes == 1 { "1 change set".to_owned() } else { format!("{} change sets", found.changes) };
+            self.print(fact("undo", &format!("{sets} recorded here: /log shows them, /undo undoes the last one")));
+        }
+    }
+
+    fn use_model(&mut self, model: ModelReport) {
+        let is_first = self.status.model.is_none();
+        match &model {
+            ModelReport::Is { name, from, .. } => {
+                self.print(fact("model", &format!("{name} at {from}")));
+                if is_first {
+                    self.print(hint("type", "a task, / for commands, @ for files, ! for a command of your own"));
+                }
+            }
+            ModelReport::None(why) => {
+                self.print(fact("model", &format!("none: {why}")));
+                if is_first {
+                    self.print(hint("type", "read_file path=README.md, or !ls, or / for commands; Tab completes"));
+                }
+            }
+        }
+        self.known.has_model = matches!(model, ModelReport::Is { .. });
+        self.status.model = Some(model);
+    }
+
+    /// Sends what was typed while haft looked for a model.
+    fn use_what_waited_for_model(&mut self, now: Instant) {
+        match self.has_model() {
+            _ if self.activity.is_busy() || self.status.session.is_some() => {}
+            true => self.start_queued(now),
+            false => self.return_queued(),
+        }
+    }
+
+    fn ask(&mut self, asked: Asked) {
+        self.end_text();
+        let is_first = self.questions.is_empty();
+        self.questions.push_back(Question::new(asked, 0));
+        if is_first && self.editing.is_none() {
+            self.show_question(MOST_LINES);
+        }
+    }
+
+    /// Shows what the first question is about, above the answers.
+    pub(super) fn show_question(&mut self, most_lines: usize) {
+        let Some(question) = self.questions.front_mut() else { return };
+        let (lines, folded) = match &question.asked.about {
+            Subject::Call(request) => question_body(request, (self.columns, self.colours == Colours::On), most_lines),
+            Subject::Plan { .. } => return,
+            Subject::Circle { tool, times } => {
+                let words = format!(
+                    "The model called {tool} {times} times in the same way with the same result, and nothing else changed."
+                );
+                (vec![paint(Ink::Plain, &words)], 0)
+            }
+        };
+        question.folded = folded;
+        self.finished.push(String::new());
+        self.finished.extend(lines);
+    }
+
+    pub(super) fn show_all_of_question(&mut self) {
+        self.show_question(usize::MAX);
+    }
+
+    fn withdraw(&mut self, id: u64) {
+        let was_first = self.questions.front().is_some_and(|question| question.asked.id == id);
+        self.questions.retain(|question| question.asked.id != id);
+        if self.editing.as_ref().is_some_and(|question| question.asked.id == id) {
+            self.editing = None;
+            self.hint = Some("The question was withdrawn.".to_owned());
+        }
+        if was_first {
+            self.show_next_question();
+        }
+    }
+
+    fn show_next_question(&mut self) {
+        if !self.questions.is_empty() && self.editing.is_none() {
+            self.show_question(MOST_LINES);
+        }
+    }
+
+    pub(super) fn print_answer(&mut self, reply: &Reply) {
+        let words = match reply {
+            Reply::Verdict(Verdict::AllowOnce) => "yes".to_owned(),
+            Reply::Verdict(Verdict::AllowFor(scope)) => {
+                format!("yes, and don't ask again for {}", scope.without_text())
+            }
+            Reply::Verdict(Verdict::Refuse { note: Some(note) }) => format!("no: {note}"),
+            Reply::Verdict(Verdict::StopTurn) => "no, and stop".to_owned(),
+            Reply::Verdict(_) => "no".to_owned(),
+            Reply::Always => "always".to_owned(),
+            Reply::GoOn => "yes, let it continue".to_owned(),
+            Reply::Instead(_) => return,
+        };
+        self.print(paint(Ink::Faint, &format!("  → {words}")));
+        self.show_next_question();
+    }
+}
+
+pub(super) fn fact(name: &str, value: &str) -> String {
+    format!("{}{}", paint(Ink::Faint, &format!("{name:<9}")), paint(Ink::Plain, value))
+}
+
+fn hint(name: &str, value: &str) -> String {
+    format!("{}{}", paint(Ink::Faint, &format!("{name:<9}")), paint(Ink::Name, value))
+}

@@ -1,0 +1,347 @@
+//! What keys and pastes do.
+
+use std::time::Instant;
+
+use super::{App, LEAVE_AGAIN, Search};
+use crate::terminal::call_line;
+use crate::terminal::completion::{self, MenuKind};
+use crate::terminal::editor::To;
+use crate::terminal::keys::{Code, Input, Key};
+use crate::terminal::painted::{Ink, paint};
+use crate::terminal::protocol::{Order, Reply, When};
+use crate::terminal::question::Pressed;
+use crate::terminal::slash;
+
+impl App {
+    /// Takes a key or a paste.
+    pub(in crate::terminal) fn take(&mut self, input: Input, now: Instant) {
+        self.hint = None;
+        match input {
+            Input::Paste(text) => {
+                let asked = self.questions.front_mut().filter(|_| self.editing.is_none());
+                let is_taken = asked.is_some_and(|question| question.paste(&text));
+                if !is_taken {
+                    self.history.leave();
+                    self.editor.paste_in(&text);
+                    self.refresh_menu();
+                }
+            }
+            Input::Key(key) if self.questions.is_empty() || self.editing.is_some() => self.press(key, now),
+            Input::Key(key) => self.press_in_question(key, now),
+        }
+    }
+
+    fn press_in_question(&mut self, key: Key, now: Instant) {
+        let Some(question) = self.questions.front_mut() else { return };
+        match question.press(key, now) {
+            Pressed::Kept => {}
+            Pressed::Typed => self.press_while_asked(key),
+            Pressed::ShowAll => self.show_all_of_question(),
+            Pressed::Edit(line) => {
+                self.editing = self.questions.pop_front();
+                self.editor.set(&line);
+                self.refresh_menu();
+            }
+            Pressed::Answer(reply) => self.answer(reply),
+        }
+    }
+
+    /// Keys that a person was pressing when a question appeared go on into the line, but send nothing.
+    fn press_while_asked(&mut self, key: Key) {
+        match key.code {
+            Code::Char(c) if !key.held.ctrl && !key.held.alt => self.editor.insert(c.encode_utf8(&mut [0; 4])),
+            Code::Backspace => self.editor.backspace(),
+            _ => {}
+        }
+    }
+
+    fn answer(&mut self, reply: Reply) {
+        let Some(question) = self.questions.pop_front() else { return };
+        self.print_answer(&reply);
+        self.order(Order::Answer(question.asked.id, reply));
+    }
+
+    fn press(&mut self, key: Key, now: Instant) {
+        if self.search.is_some() && self.press_in_search(key) {
+            return;
+        }
+        if self.menu.is_some() && self.press_in_menu(key) {
+            return;
+        }
+        let before = self.editor.text().to_owned();
+        self.press_in_line(key, now);
+        if self.editor.text() != before {
+            self.refresh_menu();
+        } else if !matches!(key.code, Code::Escape) {
+            self.refresh_menu_if_shown();
+        }
+    }
+
+    fn press_in_line(&mut self, key: Key, now: Instant) {
+        let held = key.held;
+        match key.code {
+            Code::Enter if held.shift || held.ctrl => self.editor.insert("\n"),
+            Code::Enter if held.alt => self.send(When::AfterTurn, now),
+            Code::Enter if self.editor.text().ends_with('\\') && self.editor.cursor() == self.editor.text().len() => {
+                self.editor.backspace();
+                self.editor.insert("\n");
+            }
+            Code::Enter => self.send(When::NextStep, now),
+            Code::Escape => self.escape(),
+            Code::Char(c) if held.ctrl => self.press_ctrl(c, now),
+            Code::Char('b') if held.alt => _ = self.editor.go(To::WordLeft),
+            Code::Char('f') if held.alt => _ = self.editor.go(To::WordRight),
+            Code::Char('d') if held.alt => self.editor.cut_to(To::WordRight),
+            Code::Char(c) => {
+                self.history.leave();
+                self.editor.insert(c.encode_utf8(&mut [0; 4]));
+            }
+            Code::Backspace if held.alt => self.editor.cut_to(To::WordLeft),
+            Code::Backspace => self.editor.backspace(),
+            Code::Delete => self.editor.delete(),
+            Code::Left if held.ctrl || held.alt => _ = self.editor.go(To::WordLeft),
+            Code::Right if held.ctrl || held.alt => _ = self.editor.go(To::WordRight),
+            Code::Left => _ = self.editor.go(To::Left),
+            Code::Right => _ = self.editor.go(To::Right),
+            Code::Home => _ = self.editor.go(To::LineStart),
+            Code::End => _ = self.editor.go(To::LineEnd),
+            Code::Up if held.alt => self.recall_queued(),
+            Code::Up => self.up(),
+            Code::Down => self.down(),
+            Code::Tab => self.open_menu(),
+            Code::PageUp | Code::PageDown | Code::Other => {}
+        }
+    }
+
+    fn press_ctrl(&mut self, c: char, now: Instant) {
+        match c {
+            'a' => _ = self.editor.go(To::LineStart),
+            'e' => _ = self.editor.go(To::LineEnd),
+            'b' => _ = self.editor.go(To::Left),
+            'f' => _ = self.editor.go(To::Right),
+            'p' => self.up(),
+            'n' => self.down(),
+            'u' => self.editor.cut_to(To::LineStart),
+            'k' => self.editor.cut_to(To::LineEnd),
+            'w' => self.editor.cut_to(To::WordLeft),
+            'y' => self.editor.yank(),
+            'r' => self.search = Some(Search { before: self.editor.text().to_owned(), ..Search::default() }),
+            'c' => self.interrupt(now),
+            'd' if self.editor.is_empty() => self.order(Order::Quit),
+            'd' => self.editor.delete(),
+            'z' => self.order(Order::Suspend),
+            'o' => self.show_last_result(),
+            _ => {}
+        }
+    }
+
+    /// Ctrl-C stops what runs, then clears the line, then leaves.
+    fn interrupt(&mut self, now: Instant) {
+        if let Some(question) = self.editing.take() {
+            self.editor.set("");
+            self.menu = None;
+            self.questions.push_front(question);
+        } else if self.activity.is_busy() {
+            self.stop();
+        } else if !self.editor.is_empty() {
+            let line = self.editor.take();
+            self.history.add(&line);
+            self.hint = Some("Cleared. ↑ brings the line back.".to_owned());
+        } else if self.leaves_until.is_some_and(|until| now <= until) {
+            self.order(Order::Quit);
+        } else {
+            self.leaves_until = Some(now + LEAVE_AGAIN);
+            self.hint = Some("Press Ctrl-C again to leave.".to_owned());
+        }
+    }
+
+    fn escape(&mut self) {
+        if let Some(question) = self.editing.take() {
+            self.editor.set("");
+            self.questions.push_front(question);
+        } else if self.activity.is_busy() {
+            self.stop();
+        }
+    }
+
+    /// Stops what runs. What waits for it comes back into the line; what is typed from now on is sent afterwards.
+    fn stop(&mut self) {
+        self.return_queued();
+        self.activity.is_stopping = true;
+        self.order(Order::Stop);
+    }
+
+    /// Prints the last result whole.
+    fn show_last_result(&mut self) {
+        match self.last_result.take() {
+            Some(text) => self.finished.extend(text.lines().map(|line| paint(Ink::Plain, line))),
+            None => self.hint = Some("The last result is shown whole already.".to_owned()),
+        }
+    }
+
+    fn up(&mut self) {
+        if !self.editor.go(To::Up)
+            && let Some(line) = self.history.older(self.editor.text())
+        {
+            self.editor.set(&line);
+        }
+    }
+
+    fn down(&mut self) {
+        if !self.editor.go(To::Down)
+            && let Some(line) = self.history.newer()
+        {
+            self.editor.set(&line);
+        }
+    }
+
+    /// Returns whether a key belonged to the search.
+    fn press_in_search(&mut self, key: Key) -> bool {
+        let Some(search) = &mut self.search else { return false };
+        match key.code {
+            Code::Char('r') if key.held.ctrl => search.which += 1,
+            Code::Char('c' | 'g') if key.held.ctrl => {
+                let before = std::mem::take(&mut search.before);
+                self.search = None;
+                self.editor.set(&before);
+                return true;
+            }
+            Code::Char(c) if !key.held.ctrl && !key.held.alt => {
+                search.words.push(c);
+                search.which = 0;
+            }
+            Code::Backspace => {
+                search.words.pop();
+                search.which = 0;
+            }
+            _ => {
+                self.search = None;
+                // Escape keeps the line that was found; any other key acts on it.
+                return key.code == Code::Escape;
+            }
+        }
+        match self.history.find(&search.words, search.which).map(str::to_owned) {
+            Some(found) => self.editor.set(&found),
+            None => search.which = search.which.saturating_sub(1),
+        }
+        true
+    }
+
+    /// Returns whether a key belonged to the menu.
+    fn press_in_menu(&mut self, key: Key) -> bool {
+        let Some(menu) = &mut self.menu else { return false };
+        match key.code {
+            Code::Down => menu.select(1),
+            Code::Up if !key.held.alt => menu.select(-1),
+            Code::Char('n') if key.held.ctrl => menu.select(1),
+            Code::Char('p') if key.held.ctrl => menu.select(-1),
+            Code::Tab if key.held.shift => menu.select(-1),
+            Code::Tab => self.accept(),
+            Code::Escape => {
+                self.menu = None;
+                self.closed_for = Some(self.editor.text().to_owned());
+            }
+            Code::Enter if key.held == crate::terminal::keys::Held::default() => return self.enter_in_menu(),
+            _ => return false,
+        }
+        true
+    }
+
+    /// Enter takes an item of the menu, unless what is typed is complete: then it sends.
+    fn enter_in_menu(&mut self) -> bool {
+        let Some(menu) = &self.menu else { return false };
+        let typed = self.editor.text()[menu.replaces.clone()].trim().to_owned();
+        match menu.kind {
+            MenuKind::Commands if menu.chosen().trim() == typed => return false,
+            MenuKind::Commands => {
+                self.accept();
+                // A command that needs nothing more runs at once.
+                return !slash::is_complete(self.editor.text().trim());
+            }
+            MenuKind::Files => self.accept(),
+            MenuKind::Sessions => {
+                self.accept();
+                return false;
+            }
+            MenuKind::Tools if menu.chosen().trim() != typed => self.accept(),
+            // A call may be sent with or without more.
+            MenuKind::Tools | MenuKind::Arguments => return false,
+        }
+        true
+    }
+
+    fn accept(&mut self) {
+        let Some(menu) = self.menu.take() else { return };
+        let mut text = menu.chosen().to_owned();
+        // What stands behind the cursor has its own blank.
+        if self.editor.text()[menu.replaces.end..].starts_with(' ') {
+            text.truncate(text.trim_end().len());
+        }
+        self.editor.replace(menu.replaces, &text);
+        self.refresh_menu();
+    }
+
+    fn open_menu(&mut self) {
+        self.closed_for = None;
+        let known = completion::Known { has_model: false, ..self.known.clone() };
+        self.menu = completion::menu(self.editor.text(), self.editor.cursor(), &known);
+    }
+
+    pub(super) fn refresh_menu(&mut self) {
+        if self.closed_for.as_deref().is_some_and(|line| !self.editor.text().starts_with(line)) {
+            self.closed_for = None;
+        }
+        self.menu = match self.closed_for {
+            Some(_) => None,
+            None => completion::menu(self.editor.text(), self.editor.cursor(), &self.known),
+        };
+    }
+
+    fn refresh_menu_if_shown(&mut self) {
+        if self.menu.is_some() {
+            self.refresh_menu();
+        }
+    }
+
+    /// Returns what is known of the call that is being typed: its tool's words, what is wrong, what is missing.
+    pub(super) fn help(&self) -> Vec<(HelpKind, String)> {
+        let line = self.editor.text();
+        let (words, is_open) = call_line::words(line);
+        let Some(tool) = words.first().and_then(|word| self.known.tools.iter().find(|tool| tool.name == word.text))
+        else {
+            return Vec::new();
+        };
+        let pairs = call_line::pairs(&words);
+        let is_call = !self.has_model() || call_line::read_if_plain(line, &self.known.tools).is_some();
+        if !is_call {
+            return Vec::new();
+        }
+        let mut help = vec![(HelpKind::About, format!("{}({})  {}", tool.name, tool.signature(), tool.summary))];
+        let at_cursor = words.iter().find(|word| word.bytes.contains(&self.editor.cursor().saturating_sub(1)));
+        let key = at_cursor.and_then(|word| call_line::pair(&word.text)).map(|(key, _)| key);
+        if let Some(parameter) = key.and_then(|key| tool.parameter(key)) {
+            help.push((HelpKind::About, format!("{}: {}", parameter.name, parameter.about)));
+        }
+        let has_positional = words.get(1).is_some_and(|word| call_line::pair(&word.text).is_none());
+        if let Some(mistake) = tool.mistake(&pairs) {
+            help.push((HelpKind::Mistake, mistake));
+        } else if is_open {
+            help.push((HelpKind::Missing, "the quote is still open".to_owned()));
+        } else {
+            // A value alone is that of the first parameter.
+            let missing: Vec<&str> = tool.missing(&pairs).into_iter().skip(usize::from(has_positional)).collect();
+            if !missing.is_empty() {
+                help.push((HelpKind::Missing, format!("still needed: {}", missing.join(", "))));
+            }
+        }
+        help
+    }
+}
+
+/// What a line of help is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum HelpKind {
+    About,
+    Missing,
+    Mistake,
+}

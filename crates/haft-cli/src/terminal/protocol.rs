@@ -1,0 +1,190 @@
+//! What the screen and the work say to each other: orders one way, reports the other.
+//!
+//! The screen has a thread of its own, so that a key is shown at once whatever the work does.
+
+use std::time::Duration;
+
+use haft_policy::policy::Mode;
+use haft_runtime::approval::{ApprovalRequest, Verdict};
+use std::sync::Arc;
+
+use super::call_line::CallLine;
+use super::tool_facts::ToolFacts;
+
+/// What the screen asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Order {
+    /// A message for the model.
+    Prompt(String),
+    /// A call by the person.
+    Call(CallLine),
+    /// A command of the person, run as the model's would be.
+    Shell(String),
+    /// A subcommand of haft, whose output is shown.
+    Haft(Vec<String>),
+    /// The same, first as a plan; it is done after a yes.
+    Confirmed(Vec<String>),
+    /// A message for the model at its next step, while it works.
+    Queue(Queued),
+    /// Takes such a message back.
+    Unqueue(u64),
+    /// Stops what runs.
+    Stop,
+    /// Answers a question.
+    Answer(u64, Reply),
+    /// What happens to changes from now on.
+    Mode(Mode),
+    /// Which questions are answered with yes from now on.
+    Yes(Yes),
+    /// Another model.
+    Model(String),
+    /// Begins a new conversation.
+    Clear,
+    /// Goes on with a session.
+    Resume(String),
+    /// Keeps what is typed and not sent.
+    Draft(String),
+    /// Gives the terminal back to the shell until it is called again.
+    Suspend,
+    Quit,
+}
+
+/// Whether ordinary questions are answered with yes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Yes {
+    Asked = 0,
+    ToUndoable = 1,
+    ToAll = 2,
+}
+
+/// A message that waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Queued {
+    pub(super) id: u64,
+    pub(super) text: String,
+    pub(super) when: When,
+}
+
+/// When a waiting message is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    /// At the model's next step.
+    NextStep,
+    /// After the turn.
+    AfterTurn,
+}
+
+/// An answer to a question.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Reply {
+    /// One of the answers that every approver gives.
+    Verdict(Verdict),
+    /// Yes, and the hosts are added to the user's settings.
+    Always,
+    /// No: the person makes another call instead, and the model gets its result.
+    Instead(CallLine),
+    /// To a model that goes in circles: it may go on.
+    GoOn,
+}
+
+/// A question.
+#[derive(Clone, Debug)]
+pub(super) struct Asked {
+    pub(super) id: u64,
+    pub(super) about: Subject,
+}
+
+/// What a question is about.
+#[derive(Clone, Debug)]
+pub(super) enum Subject {
+    /// A call.
+    Call(Arc<ApprovalRequest>),
+    /// A model that calls the same tool again and again.
+    Circle { tool: String, times: u32 },
+    /// Something that the person asked for and has seen the plan of.
+    Plan { does: String },
+}
+
+/// What the work tells.
+#[derive(Clone, Debug)]
+pub(super) enum Report {
+    /// What was found.
+    Found(Box<Found>),
+    /// Which model is used, or why none is.
+    Model(ModelReport),
+    /// The files of the workspace.
+    Files(Vec<String>),
+    /// The model is asked.
+    Step,
+    /// More of the model's text.
+    Text(String),
+    /// More of what the model thinks, in characters.
+    Thinking(usize),
+    /// The model writes a call of this tool.
+    Writing(String),
+    /// More of the arguments of a call, in bytes.
+    Arguments(usize),
+    /// The provider is asked again.
+    Again(Duration, String),
+    /// A reply is whole: how many tokens its request had, and what all have cost since the beginning.
+    Replied { context: u64, total: u64, cost: Option<String> },
+    /// A waiting message was given to the model.
+    Steered(u64),
+    /// A call runs.
+    CallBegan(RunningCall),
+    /// A call has ended: what is shown of it, and all of its result where that is more.
+    CallEnded { id: String, lines: Vec<String>, whole: Option<String> },
+    /// A question.
+    Question(Asked),
+    /// A question needs no answer any more.
+    Withdrawn(u64),
+    /// Finished text, painted.
+    Lines(Vec<String>),
+    /// A remark of haft.
+    Note(String),
+    /// A remark about a protection that does not hold.
+    Warn(String),
+    /// The session, once there is one.
+    Session(String),
+    /// What waited when the session was left, and what was typed.
+    Restored(Vec<Queued>, String),
+    /// Everything that was asked for is done.
+    Idle(Idle),
+}
+
+/// How a turn ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Idle {
+    Done,
+    /// The person stopped it, or it failed: what waits is not sent by itself.
+    Stopped,
+}
+
+/// A call that runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct RunningCall {
+    pub(super) id: String,
+    pub(super) tool: String,
+    pub(super) about: String,
+}
+
+/// What was found at the start.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Found {
+    pub(super) workspace: String,
+    pub(super) sandbox: String,
+    pub(super) tools: Vec<ToolFacts>,
+    /// Conversations by their IDs, with when they were used and how they began.
+    pub(super) sessions: Vec<(String, String)>,
+    /// How many change sets of the project are recorded, undone ones and undos among them.
+    pub(super) changes: usize,
+}
+
+/// The model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum ModelReport {
+    /// This one, from there.
+    Is { name: String, from: String, window: u64 },
+    /// None, and why.
+    None(String),
+}

@@ -1,0 +1,252 @@
+//! The question at the terminal: which keys answer it, and what they mean.
+//!
+//! An answer is a key of its own. Enter answers nothing. Keys count only when none was pressed for a moment after the
+//! question was drawn: what a person was typing when it appeared goes on into the line below. A paste never answers.
+//!
+//! Not here: the words of the question (`prompt::question`).
+
+use std::time::{Duration, Instant};
+
+use haft_policy::decision::Class;
+use haft_runtime::approval::{ApprovalRequest, Verdict};
+
+use super::call_line::quoted;
+use super::editor::{Editor, To};
+use super::keys::{Code, Key};
+use super::painted::{Ink, paint};
+use super::protocol::{Asked, Reply, Subject};
+use crate::prompt::scope_words;
+use crate::screen::safe;
+use haft_host::wrapped::wrapped;
+
+/// How long no key may have been pressed before one counts.
+const QUIET: Duration = Duration::from_millis(400);
+
+/// A question that waits for an answer.
+#[derive(Clone, Debug)]
+pub(super) struct Question {
+    pub(super) asked: Asked,
+    /// Since when no key was pressed; nothing until the question was drawn.
+    quiet_since: Option<Instant>,
+    note: Option<Editor>,
+    /// How many lines of what it shows are left out.
+    pub(super) folded: usize,
+}
+
+/// What a key does to a question.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Pressed {
+    /// It answers.
+    Answer(Reply),
+    /// It belongs to what was being typed.
+    Typed,
+    /// Everything is to be shown.
+    ShowAll,
+    /// The call is to be changed: this is the line to change.
+    Edit(String),
+    /// It changes something in the question, or nothing.
+    Kept,
+}
+
+impl Question {
+    pub(super) fn new(asked: Asked, folded: usize) -> Self {
+        Self { asked, quiet_since: None, note: None, folded }
+    }
+
+    /// The question is on the screen now.
+    pub(super) fn drawn(&mut self, now: Instant) {
+        self.quiet_since.get_or_insert(now);
+    }
+
+    /// Takes a key.
+    pub(super) fn press(&mut self, key: Key, now: Instant) -> Pressed {
+        if let Some(note) = &mut self.note {
+            return Self::press_in_note(note, key).unwrap_or_else(|| {
+                self.note = None;
+                Pressed::Kept
+            });
+        }
+        if key == Key::ctrl('c') {
+            return Pressed::Answer(Reply::Verdict(Verdict::StopTurn));
+        }
+        let is_quiet = self.quiet_since.is_some_and(|since| now.saturating_duration_since(since) >= QUIET);
+        if !is_quiet {
+            self.quiet_since = self.quiet_since.map(|_| now);
+            return Pressed::Typed;
+        }
+        match &self.asked.about {
+            Subject::Call(request) => self.press_about_call(&request.clone(), key),
+            Subject::Plan { .. } => match key.code {
+                Code::Char('y' | 'Y') => Pressed::Answer(Reply::Verdict(Verdict::AllowOnce)),
+                Code::Char('n' | 'N') | Code::Escape => Pressed::Answer(Reply::Verdict(Verdict::Refuse { note: None })),
+                _ => Pressed::Kept,
+            },
+            Subject::Circle { .. } => match key.code {
+                Code::Char('y' | 'Y') => Pressed::Answer(Reply::GoOn),
+                Code::Char('s' | 'S') | Code::Escape => Pressed::Answer(Reply::Verdict(Verdict::StopTurn)),
+                Code::Char('n' | 'N') => self.open_note(),
+                _ => Pressed::Kept,
+            },
+        }
+    }
+
+    fn press_about_call(&mut self, request: &ApprovalRequest, key: Key) -> Pressed {
+        if key.held.ctrl || key.held.alt {
+            return Pressed::Kept;
+        }
+        match key.code {
+            Code::Char('y' | 'Y') => Pressed::Answer(Reply::Verdict(Verdict::AllowOnce)),
+            Code::Char('a' | 'A') if request.always().is_some() => Pressed::Answer(Reply::Always),
+            Code::Char('v' | 'V') if self.folded > 0 => {
+                self.folded = 0;
+                Pressed::ShowAll
+            }
+            Code::Char('e' | 'E') if !request.is_running => Pressed::Edit(line_of(request)),
+            Code::Char('n' | 'N') => self.open_note(),
+            Code::Char('s' | 'S') | Code::Escape => Pressed::Answer(Reply::Verdict(Verdict::StopTurn)),
+            Code::Char(c) => {
+                let number = c.to_digit(10).and_then(|digit| usize::try_from(digit).ok()?.checked_sub(1));
+                match number.and_then(|number| request.offers.get(number)) {
+                    Some(offer) => Pressed::Answer(Reply::Verdict(Verdict::AllowFor(offer.scope.clone()))),
+                    None => Pressed::Kept,
+                }
+            }
+            _ => Pressed::Kept,
+        }
+    }
+
+    fn open_note(&mut self) -> Pressed {
+        self.note = Some(Editor::default());
+        Pressed::Kept
+    }
+
+    /// Takes a key while a note is typed; nothing where the note is given up.
+    fn press_in_note(note: &mut Editor, key: Key) -> Option<Pressed> {
+        match key.code {
+            Code::Enter => {
+                let text = note.take();
+                let note = Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+                return Some(Pressed::Answer(Reply::Verdict(Verdict::Refuse { note })));
+            }
+            Code::Escape => return None,
+            Code::Char('c') if key.held.ctrl => return None,
+            Code::Char('u') if key.held.ctrl => note.cut_to(To::LineStart),
+            Code::Char('w') if key.held.ctrl => note.cut_to(To::WordLeft),
+            Code::Char(c) if !key.held.ctrl && !key.held.alt => note.insert(c.encode_utf8(&mut [0; 4])),
+            Code::Backspace => note.backspace(),
+            Code::Delete => note.delete(),
+            Code::Left => _ = note.go(To::Left),
+            Code::Right => _ = note.go(To::Right),
+            Code::Home => _ = note.go(To::LineStart),
+            Code::End => _ = note.go(To::LineEnd),
+            _ => {}
+        }
+        Some(Pressed::Kept)
+    }
+
+    /// Takes a paste: into a note, or not at all.
+    pub(super) fn paste(&mut self, text: &str) -> bool {
+        let Some(note) = &mut self.note else { return false };
+        note.paste_in(text);
+        true
+    }
+
+    /// Returns the note that is typed.
+    pub(super) fn note(&self) -> Option<&Editor> {
+        self.note.as_ref()
+    }
+
+    /// Returns the rows with the answers, whole in a terminal of any width.
+    pub(super) fn rows(&self, waiting: &[&Question], columns: usize) -> Vec<String> {
+        let mut rows = vec![self.title(waiting.len())];
+        match &self.asked.about {
+            _ if self.note.is_some() => {
+                rows.push(paint(Ink::Faint, "  What should the model know? Enter: no. Esc: back to the question."));
+            }
+            Subject::Call(request) => rows.extend(self.answers(request, columns)),
+            Subject::Plan { does } => {
+                rows.push(answer("y", &format!("yes, {does}")));
+                rows.push(answer("n", "no, leave everything as it is"));
+            }
+            Subject::Circle { .. } => {
+                rows.push(answer("y", "yes, let it continue"));
+                rows.push(answer("n", "no, and tell it what to do instead"));
+                rows.push(answer("s", "stop"));
+            }
+        }
+        rows.extend(waiting.iter().take(3).map(|other| paint(Ink::Faint, &format!("  then: {}", other.name()))));
+        rows
+    }
+
+    fn title(&self, waiting: usize) -> String {
+        let ink = match &self.asked.about {
+            Subject::Call(request) if request.ruling.class == Class::Dangerous => Ink::Bad,
+            _ => Ink::Warn,
+        };
+        let danger = if ink == Ink::Bad { "dangerous: " } else { "" };
+        let count = if waiting > 0 { format!("  (1 of {} questions)", waiting + 1) } else { String::new() };
+        format!("{}{}", paint(ink, &format!("? {danger}{}", self.name())), paint(Ink::Faint, &count))
+    }
+
+    fn name(&self) -> String {
+        match &self.asked.about {
+            Subject::Call(request) if request.is_running => format!("Tool({}) wants to connect", request.tool),
+            Subject::Call(request) => format!("Tool({}): may it?", request.tool),
+            Subject::Circle { tool, .. } => format!("Tool({tool}) again and again: may it continue?"),
+            Subject::Plan { .. } => "Do this?".to_owned(),
+        }
+    }
+
+    fn answers(&self, request: &ApprovalRequest, columns: usize) -> Vec<String> {
+        let mut rows = vec![answer("y", "yes, this once")];
+        for (number, offer) in (1..=9).zip(&request.offers) {
+            let words = format!("yes, and don't ask again for {}", scope_words(offer));
+            rows.extend(long_answer(&number.to_string(), &words, columns));
+            if !offer.would_have_allowed.is_empty() {
+                let examples = offer.would_have_allowed.join("; ");
+                rows.push(paint(Ink::Faint, &format!("     would also have allowed: {examples}")));
+            }
+        }
+        if let Some(always) = request.always() {
+            rows.extend(long_answer("a", &format!("always: {always}"), columns));
+        }
+        if self.folded > 0 {
+            rows.extend(long_answer("v", &format!("view the other {} lines first", self.folded), columns));
+        }
+        if !request.is_running {
+            rows.extend(long_answer("e", "edit the call first, then run it yourself", columns));
+        }
+        rows.extend(long_answer("n", "no (then you may add a note for the model)", columns));
+        rows.push(answer("s", "no, and stop"));
+        rows
+    }
+}
+
+fn answer(key: &str, words: &str) -> String {
+    format!("  {}  {}", paint(Ink::Name, key), paint(Ink::Plain, words))
+}
+
+/// Returns an answer whose words a person must be able to read to the end.
+fn long_answer(key: &str, words: &str, columns: usize) -> Vec<String> {
+    let rows = wrapped(&safe(words).replace('\n', "\\n"), columns.saturating_sub(6).max(10), 0);
+    let later = rows.iter().skip(1).map(|row| format!("     {row}"));
+    rows.iter().take(1).map(|row| answer(key, row)).chain(later).collect()
+}
+
+/// Returns the call as a line that can be typed.
+fn line_of(request: &ApprovalRequest) -> String {
+    let mut line = request.tool.clone();
+    let fields = request.arguments.as_object().into_iter().flatten();
+    let is_simple = fields.clone().all(|(_, value)| !value.is_object() && !value.is_array());
+    if !is_simple {
+        return format!("{line} {}", request.arguments);
+    }
+    for (key, value) in fields {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        line.push_str(&format!(" {key}={}", quoted(&text)));
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests;

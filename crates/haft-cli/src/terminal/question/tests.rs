@@ -1,0 +1,109 @@
+//! Which keys answer a question, and which never do.
+
+use std::sync::Arc;
+
+use super::*;
+use crate::prompt::tests::{command, dangerous_command, request};
+use crate::terminal::painted::bare;
+
+/// A question that was drawn long enough ago.
+fn quiet(request: ApprovalRequest) -> (Question, Instant) {
+    let drawn = Instant::now();
+    let mut question = Question::new(Asked { id: 7, about: Subject::Call(Arc::new(request)) }, 0);
+    question.drawn(drawn);
+    (question, drawn + QUIET)
+}
+
+fn key(c: char) -> Key {
+    Key::plain(Code::Char(c))
+}
+
+fn verdict(verdict: Verdict) -> Pressed {
+    Pressed::Answer(Reply::Verdict(verdict))
+}
+
+#[test]
+fn each_answer_has_a_key_of_its_own() {
+    let pressed = |request: ApprovalRequest, c: char| {
+        let (mut question, now) = quiet(request);
+        question.press(key(c), now)
+    };
+    assert_eq!(pressed(command(), 'y'), verdict(Verdict::AllowOnce));
+    assert_eq!(pressed(command(), '2'), verdict(Verdict::AllowFor(command().offers[1].scope.clone())));
+    assert_eq!(pressed(command(), 's'), verdict(Verdict::StopTurn));
+    assert_eq!(pressed(command(), 'e'), Pressed::Edit(line_of(&command())));
+    for nothing in ['3', '0', 'a', 'v', 'x', ' ', 'ä'] {
+        assert_eq!(pressed(command(), nothing), Pressed::Kept, "{nothing}");
+    }
+    assert_eq!(pressed(dangerous_command(), '1'), Pressed::Kept, "a dangerous yes is never for longer");
+}
+
+#[test]
+fn enter_answers_nothing() {
+    for request in [request(), command(), dangerous_command()] {
+        let (mut question, now) = quiet(request);
+        for code in [Code::Enter, Code::Tab, Code::Up, Code::Down, Code::Other] {
+            assert_eq!(question.press(Key::plain(code), now), Pressed::Kept);
+        }
+    }
+}
+
+#[test]
+fn keys_that_were_typed_before_the_question_appeared_do_not_count() {
+    let mut question = Question::new(Asked { id: 7, about: Subject::Call(Arc::new(request())) }, 0);
+    let start = Instant::now();
+    assert_eq!(question.press(key('y'), start), Pressed::Typed, "it is not on the screen yet");
+    question.drawn(start);
+    let after = |millis| start + Duration::from_millis(millis);
+    // Somebody is typing a word: each key begins the wait anew.
+    for (millis, c) in [(50, 'y'), (300, 'e'), (650, 's')] {
+        assert_eq!(question.press(key(c), after(millis)), Pressed::Typed, "{c}");
+    }
+    assert_eq!(question.press(key('y'), after(1_100)), verdict(Verdict::AllowOnce));
+}
+
+#[test]
+fn a_paste_never_answers() {
+    let (mut question, now) = quiet(request());
+    assert!(!question.paste("y"));
+    question.press(key('n'), now);
+    assert!(question.paste("use b"));
+    assert_eq!(question.press(Key::plain(Code::Enter), now), verdict(Verdict::Refuse { note: Some("use b".into()) }));
+}
+
+#[test]
+fn a_no_may_have_a_note_and_can_be_thought_over() {
+    let (mut question, now) = quiet(request());
+    question.press(key('n'), now);
+    question.press(key('y'), now);
+    question.press(Key::plain(Code::Escape), now);
+    assert!(question.note().is_none());
+    question.press(key('n'), now);
+    assert_eq!(question.press(Key::plain(Code::Enter), now), verdict(Verdict::Refuse { note: None }));
+}
+
+#[test]
+fn the_rows_name_the_tool_the_danger_and_every_answer() {
+    let rows = |request: ApprovalRequest| {
+        let (question, _) = quiet(request);
+        question.rows(&[], 200).iter().map(|row| bare(row).into_owned()).collect::<Vec<_>>().join("\n")
+    };
+    insta::assert_snapshot!(rows(command()), @r"
+    ? Tool(bash): may it?
+      y  yes, this once
+      1  yes, and don't ask again for exactly this command in this session
+      2  yes, and don't ask again for commands whose changes stay in this workspace and can be undone (build, test, format, create, move, delete; no network) in this session
+         would also have allowed: cargo build; rm -r target
+      e  edit the call first, then run it yourself
+      n  no (then you may add a note for the model)
+      s  no, and stop
+    ");
+    assert!(rows(dangerous_command()).starts_with("? dangerous: Tool(bash): may it?\n  y  yes, this once\n  e  edit"));
+}
+
+#[test]
+fn a_call_is_edited_as_the_line_that_would_make_it() {
+    let line = line_of(&command());
+    let expected = "bash command='cargo test --workspace && rm -r build \"old notes\"; ls -la'";
+    assert_eq!(line, expected);
+}

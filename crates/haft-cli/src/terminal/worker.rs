@@ -1,0 +1,295 @@
+//! The work behind the screen: a thread of its own that runs calls, commands and the model.
+//!
+//! One thing is done at a time. While it is done, the desk still takes what cannot wait: answers, a stop, messages for the
+//! model, another mode.
+//!
+//! Not here: what is shown (`app`), the turn loop (`haft-agent`).
+
+mod asker;
+mod calls;
+mod chat;
+mod desk;
+mod haft_commands;
+mod results;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use haft_agent::history::Past;
+use haft_config::model::ModelSection;
+use haft_contract::process::Level;
+use haft_host::change_log::ago;
+use haft_host::host::{Host, block_on};
+use haft_host::model::choice::Choice;
+use haft_host::session_records::{ResumedSession, SessionRecorder, newest_session};
+use haft_model::client::{Connection, Endpoint};
+use haft_model::conversation::Message;
+use haft_runtime::events::{EventKind, What};
+use haft_runtime::session::Session;
+use haft_workspace::state::sessions::Listed;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+
+use super::app::Tails;
+use super::protocol::{Found, Idle, ModelReport, Order, Queued, Report, When};
+use super::tool_facts::ToolFacts;
+use crate::arguments::{Common, TerminalFlags};
+use asker::Asker;
+use desk::Desk;
+
+/// Most files that are offered for completion.
+const MOST_FILES: usize = 50_000;
+/// Most conversations that are offered.
+const MOST_SESSIONS: usize = 100;
+/// How the session of calls is named before there is a conversation.
+const CONSOLE: &str = "terminal";
+
+/// What the work is given.
+pub(super) struct Job {
+    pub(super) host: Host,
+    pub(super) common: Common,
+    pub(super) flags: TerminalFlags,
+    pub(super) tails: Tails,
+    /// How wide the terminal is.
+    pub(super) columns: Arc<AtomicUsize>,
+    pub(super) reports: UnboundedSender<Report>,
+    pub(super) orders: UnboundedReceiver<Order>,
+}
+
+/// Works until it is told to quit.
+pub(super) fn work(job: Job) -> anyhow::Result<()> {
+    block_on(async {
+        let mut worker = Worker::new(job);
+        worker.greet().await;
+        worker.serve().await;
+        if let Some(session) = &worker.session {
+            session.end_jobs().await;
+        }
+    })
+}
+
+struct Worker {
+    host: Arc<Host>,
+    common: Common,
+    flags: TerminalFlags,
+    columns: Arc<AtomicUsize>,
+    reports: UnboundedSender<Report>,
+    desk: Desk,
+    asker: Asker,
+    /// The session of all calls, once there is one.
+    session: Option<Session>,
+    /// Writes the conversation down, once there is one.
+    recorder: Option<Arc<SessionRecorder>>,
+    messages: Vec<Message>,
+    /// What a process that ended left open.
+    left: Past,
+    model: Option<ModelInUse>,
+    knows_secrets: bool,
+    cost: chat::Spent,
+}
+
+/// A model that can be asked.
+struct ModelInUse {
+    endpoint: Endpoint,
+    connection: Connection,
+}
+
+impl Worker {
+    fn new(job: Job) -> Self {
+        let Job { host, common, flags, tails, columns, reports, orders } = job;
+        let host = Arc::new(host);
+        listen_to_output(&host, tails);
+        let asker = Asker::new(host.clone(), common.yes(), (reports.clone(), columns.clone()));
+        let desk = Desk::new(orders, asker.clone());
+        let (session, recorder, messages, left) = (None, None, Vec::new(), Past::default());
+        let (model, knows_secrets, cost) = (None, false, chat::Spent::default());
+        Self {
+            host,
+            common,
+            flags,
+            columns,
+            reports,
+            desk,
+            asker,
+            session,
+            recorder,
+            messages,
+            left,
+            model,
+            knows_secrets,
+            cost,
+        }
+    }
+
+    /// Says what was found, then looks for a model.
+    async fn greet(&mut self) {
+        self.report(Report::Found(Box::new(self.found())));
+        self.list_files();
+        if self.flags.continues {
+            let newest = newest_session(&self.host.state.sessions());
+            match newest {
+                Ok(id) => self.resume(&id.to_string()).await,
+                Err(error) => self.warn(&error),
+            }
+        }
+        if self.model.is_none() {
+            self.choose_model(self.flags.model.said(), ModelSection::default()).await;
+        }
+    }
+
+    async fn serve(&mut self) {
+        while let Some(order) = self.desk.next().await {
+            let how = match order {
+                Order::Quit => return,
+                Order::Prompt(text) => self.prompt(text).await,
+                Order::Call(call) => self.call(call).await,
+                Order::Shell(command) => self.shell(&command).await,
+                Order::Haft(words) => self.show(words).await,
+                Order::Confirmed(words) => self.confirm(words).await,
+                Order::Model(name) => {
+                    let flags = ModelSection { name: Some(name), ..ModelSection::default() };
+                    self.choose_model(flags, ModelSection::default()).await;
+                    Idle::Done
+                }
+                Order::Resume(id) => {
+                    self.resume(&id).await;
+                    Idle::Done
+                }
+                other => {
+                    self.adjust(other);
+                    continue;
+                }
+            };
+            self.list_files();
+            self.report(Report::Idle(how));
+        }
+    }
+
+    /// Does what needs no time.
+    fn adjust(&mut self, order: Order) {
+        match order {
+            Order::Clear => {
+                self.recorder = None;
+                self.session = None;
+                self.messages = Vec::new();
+                self.left = Past::default();
+                self.cost = chat::Spent::default();
+                self.desk.record_in(None);
+            }
+            order => self.desk.adjust(order, self.session.as_ref()),
+        }
+    }
+
+    fn found(&self) -> Found {
+        let catalog = self.host.runtime.catalog().list();
+        let tools = catalog.iter().map(|entry| ToolFacts::of(entry.shown(), entry.native_name())).collect();
+        let confinement = self.host.runtime.doors().processes.confinement();
+        let sandbox = match confinement.reached {
+            _ if confinement.is_off => "switched off: commands can do everything that you can".to_owned(),
+            Level::Full => "full: commands cannot leave the project, and undo covers them".to_owned(),
+            Level::Partial => "partial: commands cannot leave the project; /doctor says what is missing".to_owned(),
+            Level::None => "none: nothing confines commands; /doctor says what is missing".to_owned(),
+        };
+        let changes = self.host.history.newest(20).map(|log| log.sets.len() + log.older as usize).unwrap_or(0);
+        let workspace = self.host.workspace.display().to_string();
+        Found { workspace, sandbox, tools, sessions: self.sessions(), changes }
+    }
+
+    /// Lists the conversations that can be continued.
+    fn sessions(&self) -> Vec<(String, String)> {
+        // A list that cannot be read offers nothing; /sessions says why.
+        let sessions = self.host.state.sessions().list().unwrap_or_default();
+        let about = |session: &Listed| {
+            let words = session.words.as_deref().unwrap_or("(its beginning is lost)");
+            let words = self.host.runtime.redactor().redact_known(words).into_owned();
+            (session.id.to_string(), format!("{:<11} {words}", ago(session.last_ms)))
+        };
+        sessions.iter().take(MOST_SESSIONS).map(about).collect()
+    }
+
+    /// Looks on a thread of its own which files there are.
+    fn list_files(&self) {
+        let (host, reports) = (self.host.clone(), self.reports.clone());
+        std::thread::spawn(move || {
+            let files = host.runtime.doors().look.file_names(MOST_FILES);
+            let _is_over = reports.send(Report::Files(files));
+        });
+    }
+
+    async fn choose_model(&mut self, flags: ModelSection, session: ModelSection) {
+        let chosen = async {
+            let choice = Choice::new(flags, &self.host.settings, session)?;
+            self.host.runtime.also_hide(choice.secrets());
+            choice.made().await
+        };
+        match chosen.await {
+            Ok(chosen) => {
+                let (endpoint, from) = (chosen.endpoint.clone(), chosen.from.clone());
+                let window = chat::window(&self.host, &endpoint.model);
+                let name = endpoint.model.clone();
+                self.model = Some(ModelInUse { endpoint, connection: chosen.connection() });
+                self.report(Report::Model(ModelReport::Is { name, from, window }));
+            }
+            Err(error) if self.model.is_none() => self.report(Report::Model(ModelReport::None(format!("{error:#}")))),
+            Err(error) => self.warn(&error),
+        }
+    }
+
+    /// Goes on with a session: its messages, its model, what waited.
+    async fn resume(&mut self, name: &str) {
+        let sessions = self.host.state.sessions();
+        let taken = sessions.find(name).and_then(|id| sessions.take_up(&id));
+        let (log, kept) = match taken {
+            Ok(taken) => taken,
+            Err(error) => return self.warn(&anyhow::Error::from(error)),
+        };
+        let left = ResumedSession::of(&kept);
+        let id = log.id().to_string();
+        let recorder = Arc::new(SessionRecorder::new(log, kept.tally, self.host.runtime.redactor()));
+        self.report(Report::Lines(chat::retold(&left, &id, self.host.runtime.redactor())));
+        self.report(Report::Session(id.clone()));
+        let queued = left.queued.iter().map(|message| Queued {
+            id: message.id,
+            text: message.text.clone(),
+            when: if message.after_turn { When::AfterTurn } else { When::NextStep },
+        });
+        self.report(Report::Restored(queued.collect(), left.draft.clone()));
+        self.desk.record_in(Some(recorder.clone()));
+        self.desk.hold(left.queued.iter().filter(|message| !message.after_turn));
+        self.session = Some(self.asker.session(&id, Box::new(self.asker.clone())));
+        self.cost = chat::Spent::of(kept.tally);
+        (self.recorder, self.messages, self.left) = (Some(recorder), Vec::new(), left.past);
+        self.choose_model(self.flags.model.said(), left.model).await;
+    }
+
+    /// Returns the session of calls; without a conversation it is one of the terminal.
+    fn session(&mut self) -> &Session {
+        let asker = &self.asker;
+        self.session.get_or_insert_with(|| asker.session(CONSOLE, Box::new(asker.clone())))
+    }
+
+    fn columns(&self) -> usize {
+        self.columns.load(Ordering::Relaxed)
+    }
+
+    fn report(&self, report: Report) {
+        // A screen that is gone needs no reports; the order to quit follows.
+        let _is_over = self.reports.send(report);
+    }
+
+    fn warn(&self, error: &anyhow::Error) {
+        self.report(Report::Warn(format!("haft: {error:#}")));
+    }
+}
+
+/// Keeps the last lines of what calls print where the screen finds them.
+fn listen_to_output(host: &Arc<Host>, tails: Tails) {
+    let mut output = host.runtime.events().subscribe_only(EventKind::OutputChunk);
+    tokio::spawn(async move {
+        loop {
+            let event = output.next().await;
+            if let What::OutputChunk(text) = &event.what {
+                tails.note(event.call.as_str(), text);
+            }
+        }
+    });
+}

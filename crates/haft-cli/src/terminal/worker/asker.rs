@@ -1,0 +1,191 @@
+//! Asks the person at the screen, and carries the answers back to the calls that wait for them.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use haft_agent::overseer::{Advice, Circle, Overseer};
+use haft_contract::BoxFuture;
+use haft_contract::error::AdvanceYes;
+use haft_host::host::Host;
+use haft_host::hosts::HostLists;
+use haft_policy::decision::Class;
+use haft_policy::policy::Mode;
+use haft_runtime::approval::{ApprovalRequest, Approver, Verdict, YesToOrdinary};
+use haft_runtime::session::Session;
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::oneshot;
+
+use super::calls::run_by_person;
+use crate::terminal::call_line::CallLine;
+use crate::terminal::protocol::{Asked, Reply, Report, Subject, Yes};
+
+/// Longest result that a model is told of a call that a person made instead, in characters.
+const LONGEST_RESULT: usize = 4_000;
+/// How the session of such calls is named.
+const INSTEAD: &str = "terminal";
+
+/// Asks the person at the screen.
+#[derive(Clone)]
+pub(super) struct Asker(Arc<Inner>);
+
+struct Inner {
+    host: Arc<Host>,
+    reports: UnboundedSender<Report>,
+    columns: Arc<AtomicUsize>,
+    waiting: Mutex<HashMap<u64, oneshot::Sender<Reply>>>,
+    next: AtomicU64,
+    yes: AtomicU8,
+    /// What happens to changes, in every session that is opened from now on.
+    mode: Mutex<Mode>,
+    lists: HostLists,
+    /// The calls about which somebody was asked, and so has seen what they would do.
+    seen: Mutex<HashSet<String>>,
+}
+
+/// Takes a question back when nobody waits for its answer any more.
+struct Open<'a> {
+    asker: &'a Inner,
+    id: u64,
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        let is_open = self.asker.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id).is_some();
+        if is_open {
+            let _is_over = self.asker.reports.send(Report::Withdrawn(self.id));
+        }
+    }
+}
+
+impl Asker {
+    pub(super) fn new(
+        host: Arc<Host>,
+        yes: Option<AdvanceYes>,
+        (reports, columns): (UnboundedSender<Report>, Arc<AtomicUsize>),
+    ) -> Self {
+        let lists = HostLists::of_file(&host.settings.config_file);
+        let (waiting, next) = (Mutex::default(), AtomicU64::new(1));
+        let mode = Mutex::new(host.options().mode);
+        let yes = AtomicU8::new(match yes {
+            None => Yes::Asked as u8,
+            Some(AdvanceYes::ToUndoable) => Yes::ToUndoable as u8,
+            Some(AdvanceYes::ToAll) => Yes::ToAll as u8,
+        });
+        Self(Arc::new(Inner { host, reports, columns, waiting, next, yes, mode, lists, seen: Mutex::default() }))
+    }
+
+    /// Gives an answer to the call that waits for it.
+    pub(super) fn answer(&self, id: u64, reply: Reply) {
+        let waiting = self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        if let Some(waiting) = waiting {
+            // Whoever asked may have gone meanwhile.
+            let _is_gone = waiting.send(reply);
+        }
+    }
+
+    /// Answers ordinary questions like this from now on.
+    pub(super) fn say(&self, yes: Yes) {
+        self.0.yes.store(yes as u8, Ordering::Relaxed);
+    }
+
+    /// Returns how ordinary questions are answered.
+    pub(super) fn yes(&self) -> Yes {
+        match self.0.yes.load(Ordering::Relaxed) {
+            2 => Yes::ToAll,
+            1 => Yes::ToUndoable,
+            _ => Yes::Asked,
+        }
+    }
+
+    /// Returns whether somebody was asked about a call.
+    pub(super) fn was_asked(&self, call: &str) -> bool {
+        self.0.seen.lock().unwrap_or_else(PoisonError::into_inner).contains(call)
+    }
+
+    /// Does this with changes from now on.
+    pub(super) fn set_mode(&self, mode: Mode) {
+        *self.0.mode.lock().unwrap_or_else(PoisonError::into_inner) = mode;
+    }
+
+    /// Opens a session whose questions go to this approver, in the present mode.
+    pub(super) fn session(&self, name: &str, approver: Box<dyn Approver>) -> Session {
+        let session = self.0.host.session(name, approver);
+        session.set_mode(*self.0.mode.lock().unwrap_or_else(PoisonError::into_inner));
+        session
+    }
+
+    /// Asks, and waits for the answer; nothing where the screen is gone.
+    pub(super) async fn ask_about(&self, about: Subject) -> Option<Reply> {
+        let id = self.0.next.fetch_add(1, Ordering::Relaxed);
+        let (sender, reply) = oneshot::channel();
+        self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner).insert(id, sender);
+        let _open = Open { asker: &self.0, id };
+        self.0.reports.send(Report::Question(Asked { id, about })).ok()?;
+        reply.await.ok()
+    }
+
+    fn note(&self, text: String) {
+        let _is_over = self.0.reports.send(Report::Note(text));
+    }
+
+    /// Adds the hosts to the user's settings.
+    fn always(&self, request: &ApprovalRequest) -> Verdict {
+        if let Some(setting) = &request.setting_to_paste {
+            match self.0.lists.allow(&setting.names) {
+                Ok(_) => self.note(format!("Your config.toml now has {}.", setting.line)),
+                Err(error) => self.note(format!("Allowed only now: {error:#}")),
+            }
+        }
+        request.yes_to_hosts()
+    }
+
+    /// Makes the call that the person wrote in place of the model's; the model reads what came of it.
+    async fn instead(&self, call: CallLine) -> Verdict {
+        let approver = YesToOrdinary::or_ask(self.clone());
+        let session = self.session(INSTEAD, Box::new(approver)).without_jobs();
+        let columns = self.0.columns.load(Ordering::Relaxed);
+        let named = format!("{} {}", call.tool, call.arguments());
+        let (lines, text) = run_by_person(&self.0.host, &session, call, columns).await;
+        let _is_over = self.0.reports.send(Report::Lines(lines));
+        let text: String = text.chars().take(LONGEST_RESULT).collect();
+        Verdict::Refuse { note: Some(format!("I changed the call and made it myself: {named}\nIts result:\n{text}")) }
+    }
+}
+
+impl Approver for Asker {
+    fn ask<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Verdict> {
+        Box::pin(async move {
+            if request.ruling.class == Class::Ordinary {
+                match self.yes() {
+                    Yes::ToAll => return Verdict::AllowOnce,
+                    Yes::ToUndoable if request.can_be_undone => return Verdict::AllowOnce,
+                    // A person is here, so that the rest is asked.
+                    Yes::ToUndoable | Yes::Asked => {}
+                }
+            }
+            self.0.seen.lock().unwrap_or_else(PoisonError::into_inner).insert(request.call.to_string());
+            match self.ask_about(Subject::Call(Arc::new(request.clone()))).await {
+                Some(Reply::Verdict(verdict)) => verdict,
+                Some(Reply::Always) => self.always(request),
+                Some(Reply::Instead(call)) => self.instead(call).await,
+                Some(Reply::GoOn) | None => {
+                    Verdict::NoAnswer { how: "ask the user to answer the question at a terminal".into() }
+                }
+            }
+        })
+    }
+}
+
+impl Overseer for Asker {
+    fn goes_in_circles<'a>(&'a self, circle: &'a Circle) -> BoxFuture<'a, Advice> {
+        let about = Subject::Circle { tool: circle.tool.clone(), times: circle.times };
+        Box::pin(async move {
+            match self.ask_about(about).await {
+                Some(Reply::GoOn) => Advice::GoOn,
+                Some(Reply::Verdict(Verdict::Refuse { note: Some(text) })) => Advice::Say(text),
+                _ => Advice::End,
+            }
+        })
+    }
+}

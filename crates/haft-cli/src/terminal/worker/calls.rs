@@ -1,0 +1,113 @@
+//! Calls that a person makes: a tool by its name, or a command.
+
+use haft_contract::call::{Origin, RawArguments, ToolCall};
+use haft_contract::reader::Reader;
+use haft_host::call_words::CallWords;
+use haft_host::for_person::for_reader;
+use haft_host::host::Host;
+use haft_runtime::session::Session;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::{Worker, results};
+use crate::terminal::call_line::{CallLine, GivenArguments};
+use crate::terminal::protocol::{Idle, Report, RunningCall};
+
+/// The tool that runs commands, by the name that rules use.
+const SHELL: &str = "bash";
+
+impl CallLine {
+    /// Returns the arguments as they were typed, on one line.
+    pub(super) fn arguments(&self) -> String {
+        match &self.given {
+            GivenArguments::Words(words) => words.join(" "),
+            // What a person reads of one text alone is that text.
+            GivenArguments::Json(Value::Object(fields)) if fields.len() == 1 => {
+                let only = fields.values().next();
+                only.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned)).unwrap_or_default()
+            }
+            GivenArguments::Json(value) => value.to_string(),
+        }
+    }
+}
+
+/// Makes a call of a person; returns what is shown of it, and its result as text.
+pub(super) async fn run_by_person(
+    host: &Host,
+    session: &Session,
+    call: CallLine,
+    columns: usize,
+) -> (Vec<String>, String) {
+    let about = call.arguments();
+    let tool_call = match tool_call(host, &call) {
+        Ok(call) => call,
+        Err(error) => return (vec![results::refused(&error)], format!("{error:#}")),
+    };
+    let result = host.runtime.call(session, tool_call).await;
+    let result = for_reader(result, Reader::of(Origin::Person));
+    host.note_call(&result);
+    (results::whole((&call.tool, &about), &result, columns), result.text())
+}
+
+/// Returns the call that a line means.
+fn tool_call(host: &Host, call: &CallLine) -> anyhow::Result<ToolCall> {
+    let entry = host.runtime.catalog().find(&call.tool);
+    let arguments = match &call.given {
+        GivenArguments::Words(words) => CallWords::read(words)?.for_tool(entry.as_deref())?,
+        GivenArguments::Json(value) => RawArguments::Text(value.to_string()),
+    };
+    Ok(ToolCall::new(&call.tool, arguments).by(Origin::Person))
+}
+
+impl Worker {
+    /// Makes a call of the person.
+    pub(super) async fn call(&mut self, call: CallLine) -> Idle {
+        self.host.reload().await;
+        self.session().begin_turn();
+        let tool_call = match tool_call(&self.host, &call) {
+            Ok(tool_call) => tool_call,
+            Err(error) => {
+                self.warn(&error);
+                return Idle::Done;
+            }
+        };
+        let about = call.arguments();
+        let id = tool_call.id.to_string();
+        let running = RunningCall { id: id.clone(), tool: call.tool.clone(), about: about.clone() };
+        self.report(Report::CallBegan(running));
+        let (host, columns) = (self.host.clone(), self.columns());
+        self.session();
+        let Some(session) = self.session.as_ref() else { return Idle::Done };
+        let stop = CancellationToken::new();
+        let working = async {
+            let calling = host.runtime.call(session, tool_call);
+            tokio::pin!(calling);
+            tokio::select! {
+                biased;
+                result = &mut calling => result,
+                () = stop.cancelled() => {
+                    session.stop_turn();
+                    calling.await
+                }
+            }
+        };
+        let result = self.desk.attend(working, &stop, Some(session)).await;
+        let result = for_reader(result, Reader::of(Origin::Person));
+        host.note_call(&result);
+        let lines = results::whole((&call.tool, &about), &result, columns);
+        self.report(Report::CallEnded { id, lines, whole: None });
+        if stop.is_cancelled() { Idle::Stopped } else { Idle::Done }
+    }
+
+    /// Runs a command of the person, as a call of the shell tool.
+    pub(super) async fn shell(&mut self, command: &str) -> Idle {
+        let entry = self.host.runtime.catalog().list().into_iter().find(|entry| entry.native_name() == SHELL);
+        let Some(entry) = entry else {
+            self.report(Report::Note("There is no tool that runs commands here.".to_owned()));
+            return Idle::Done;
+        };
+        let tool = entry.shown().name.clone();
+        let given = GivenArguments::Json(json!({ "command": command }));
+        self.call(CallLine { tool, given }).await
+    }
+}

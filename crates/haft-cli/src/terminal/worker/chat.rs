@@ -1,0 +1,302 @@
+//! A conversation with a model: one prompt at a time, told while it happens, written down before anything follows from it.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use haft_agent::agent::Agent;
+use haft_agent::history::Past;
+use haft_agent::instructions::Manner;
+use haft_agent::outcome::{Ended, Outcome};
+use haft_agent::price::Price;
+use haft_agent::settings::{Settings, WINDOW};
+use haft_agent::told::Told;
+use haft_host::bounded_text::paragraph;
+use haft_host::host::Host;
+use haft_host::model::tuning::{Tuning, TuningFlags};
+use haft_host::session_records::{ResumedSession, RunOptions, SessionRecorder, instructions};
+use haft_host::spans::{Spans, TracedRun};
+use haft_model::conversation::{Message, Usage};
+use haft_policy::policy::Mode;
+use haft_runtime::record;
+use haft_runtime::redact::{Redactor, TextStream};
+use haft_workspace::state::sessions::Tally;
+use tokio::sync::mpsc::UnboundedSender;
+use tokio_util::sync::CancellationToken;
+
+use super::asker::Asker;
+use super::desk::Messages;
+use super::{Worker, results};
+use crate::terminal::markdown::Markdown;
+use crate::terminal::painted::{Ink, paint};
+use crate::terminal::protocol::{Idle, Report, RunningCall, Yes};
+
+/// Most characters of an earlier message that are shown again.
+const LONGEST_RETOLD: usize = 2_000;
+
+/// What a conversation has cost so far.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Spent {
+    usage: Usage,
+    price: Option<Price>,
+}
+
+impl Spent {
+    /// What a session that is taken up has cost.
+    pub(super) fn of(tally: Tally) -> Self {
+        let usage = Usage { input: tally.input, output: tally.output, ..Usage::default() };
+        Self { usage, price: None }
+    }
+}
+
+/// Returns how many tokens a model takes.
+pub(super) fn window(host: &Host, model: &str) -> u64 {
+    let is_about_it = host.settings.model.name.as_deref().is_none_or(|name| name == model);
+    host.settings.model.window.filter(|_| is_about_it).map_or(WINDOW, |window| window.0)
+}
+
+impl Worker {
+    /// Lets the model work on a prompt to its end.
+    pub(super) async fn prompt(&mut self, text: String) -> Idle {
+        if let Err(error) = self.prepare(&text).await {
+            self.warn(&error);
+            return Idle::Stopped;
+        }
+        match self.run_prompt(text).await {
+            Ok(outcome) => self.tell_end(&outcome),
+            Err(error) => {
+                self.warn(&error);
+                Idle::Stopped
+            }
+        }
+    }
+
+    /// Begins the session with the first prompt.
+    async fn prepare(&mut self, text: &str) -> anyhow::Result<()> {
+        self.host.reload().await;
+        if !std::mem::replace(&mut self.knows_secrets, true) {
+            self.host.runtime.learn_secrets();
+        }
+        if self.recorder.is_some() {
+            return Ok(());
+        }
+        let redactor = self.host.runtime.redactor();
+        let log = self.host.state.sessions().begin(&redactor.redact_known(text))?;
+        let recorder = Arc::new(SessionRecorder::new(log, Tally::default(), redactor));
+        let id = recorder.id();
+        let session = self.asker.session(&id, Box::new(self.asker.clone()));
+        if let Some(before) = self.session.replace(session) {
+            before.end_jobs().await;
+        }
+        self.desk.record_in(Some(recorder.clone()));
+        self.recorder = Some(recorder);
+        self.report(Report::Session(id));
+        Ok(())
+    }
+
+    async fn run_prompt(&mut self, text: String) -> anyhow::Result<Outcome> {
+        let (host, asker) = (self.host.clone(), self.asker.clone());
+        let (Some(model), Some(recorder), Some(session)) = (&self.model, self.recorder.clone(), &self.session) else {
+            anyhow::bail!("no model is connected; /model lists the ways");
+        };
+        let tuning = Tuning::new(&TuningFlags::default(), &host.settings, &model.endpoint.model)?;
+        recorder.begin(&model.endpoint, tuning.noted_in(RunOptions::of(host.options())))?;
+        session.set_agent(&model.endpoint.model);
+        let settings = self.settings(tuning, session.mode())?;
+        self.cost.price.clone_from(&settings.price);
+        let past = match std::mem::take(&mut self.messages) {
+            messages if messages.is_empty() => std::mem::take(&mut self.left),
+            messages => Past { messages, ..Past::default() },
+        };
+        let messages = self.desk.messages.clone();
+        let agent = Agent::new(&host.runtime, session, &model.connection, &*recorder).with_settings(settings);
+        let mut agent = agent.watched_by(&asker).steered_by(&messages).going_on(past);
+        let traced = TracedRun {
+            runtime: &host.runtime,
+            session: recorder.id(),
+            endpoint: &model.endpoint,
+            notices: host.options().notices.clone(),
+        };
+        let spans = Spans::of(traced, &text);
+        let teller = Teller {
+            reports: self.reports.clone(),
+            recorder: recorder.clone(),
+            redactor: host.runtime.redactor(),
+            host: &host,
+            asker: asker.clone(),
+            messages: messages.clone(),
+            columns: self.columns(),
+            state: Mutex::new(TellerState { spent: self.cost.clone(), ..TellerState::default() }),
+        };
+        let stop = CancellationToken::new();
+        let outcome = {
+            let told = |what: Told<'_>| {
+                spans.tell(what);
+                teller.tell(what);
+            };
+            self.desk.attend(agent.run(text, &told, &stop), &stop, Some(session)).await
+        };
+        spans.end(Some(&outcome));
+        spans.send().await;
+        recorder.end(&outcome.ended.to_string());
+        self.messages = agent.messages().to_vec();
+        self.cost = teller.state.into_inner().unwrap_or_else(PoisonError::into_inner).spent;
+        Ok(outcome)
+    }
+
+    fn settings(&self, tuning: Tuning, mode: Mode) -> anyhow::Result<Settings> {
+        let mut instructions = instructions(&self.host)?;
+        instructions.manner = match (mode, self.asker.yes()) {
+            (Mode::Plan, _) => Manner::Plan,
+            (Mode::Try, _) => Manner::Try,
+            (Mode::Normal, Yes::ToAll) => Manner::Yolo,
+            (Mode::Normal, Yes::ToUndoable) => Manner::YesToUndoable,
+            (Mode::Normal, Yes::Asked) => Manner::Normal,
+        };
+        Ok(tuning.of(Settings { instructions, ..Settings::default() }))
+    }
+
+    fn tell_end(&self, outcome: &Outcome) -> Idle {
+        match &outcome.ended {
+            Ended::Finished => Idle::Done,
+            Ended::Stopped => {
+                self.report(Report::Lines(vec![String::new(), paint(Ink::Warn, "Stopped.")]));
+                Idle::Stopped
+            }
+            ended => {
+                let words = format!("haft: {}", paragraph(&ended.to_string()));
+                self.report(Report::Lines(vec![String::new(), paint(Ink::Bad, &words)]));
+                Idle::Stopped
+            }
+        }
+    }
+}
+
+/// Reports what an agent tells.
+struct Teller<'a> {
+    reports: UnboundedSender<Report>,
+    recorder: Arc<SessionRecorder>,
+    redactor: &'a Redactor,
+    host: &'a Host,
+    asker: Asker,
+    messages: Messages,
+    columns: usize,
+    state: Mutex<TellerState>,
+}
+
+#[derive(Default)]
+struct TellerState {
+    text: TextStream,
+    about: HashMap<String, String>,
+    spent: Spent,
+}
+
+impl Teller<'_> {
+    fn tell(&self, told: Told<'_>) {
+        if !matches!(told, Told::Text(_)) {
+            let rest = self.state().text.rest(self.redactor);
+            if !rest.is_empty() {
+                self.report(Report::Text(rest));
+            }
+        }
+        match told {
+            Told::Step(_) => self.report(Report::Step),
+            Told::Text(text) => {
+                let shown = self.state().text.take(self.redactor, text);
+                if !shown.is_empty() {
+                    self.report(Report::Text(shown));
+                }
+            }
+            Told::Thinking(text) => self.report(Report::Thinking(text.chars().count())),
+            Told::Writing(tool) => self.report(Report::Writing(tool.to_owned())),
+            Told::Arguments(bytes) => self.report(Report::Arguments(bytes)),
+            Told::Again(after, why) => self.report(Report::Again(after, paragraph(why))),
+            Told::Replied { usage, .. } => self.replied(usage),
+            Told::Steered(_) => self.steered(),
+            Told::CallBegan { call, preview } => {
+                self.state().about.insert(call.id.clone(), preview.to_owned());
+                let (id, tool, about) = (call.id.clone(), call.name.clone(), preview.to_owned());
+                self.report(Report::CallBegan(RunningCall { id, tool, about }));
+            }
+            Told::CallEnded { call, result, .. } => {
+                self.recorder.result(record::of_result(result));
+                let about = self.state().about.remove(&call.id).unwrap_or_default();
+                let mut lines =
+                    results::short((&call.name, &about), result, (self.host.runtime.catalog(), self.columns));
+                // A command says which files it changed; /diff shows how.
+                if result.sandbox.is_none() && !self.asker.was_asked(&call.id) {
+                    lines.extend(results::changed(self.host, result));
+                }
+                let whole = result.display.clone().unwrap_or_else(|| result.text());
+                self.report(Report::CallEnded { id: call.id.clone(), lines, whole: Some(whole) });
+            }
+            Told::NotRun { call, answer } => self.report(Report::Lines(results::not_run(&call.name, &answer.text))),
+            Told::GoesOn(why) => {
+                self.note(&format!("The reply is incomplete: {why}. haft asks the model to continue."))
+            }
+            Told::Unfit(why) => self.note(&format!("The answer does not fit: {why}")),
+            Told::Compacted(done) => {
+                self.note(&format!("Shortened the conversation: {} → {} tokens.", done.tokens_before, done.tokens_now))
+            }
+        }
+    }
+
+    fn replied(&self, usage: Usage) {
+        self.recorder.count(usage);
+        let mut state = self.state();
+        state.spent.usage = state.spent.usage.plus(usage);
+        let all = state.spent.usage;
+        let cost = state.spent.price.as_ref().map(|price| price.of(&all).to_string());
+        drop(state);
+        let (context, total) = (usage.input.saturating_add(usage.output), all.input.saturating_add(all.output));
+        self.report(Report::Replied { context, total, cost });
+    }
+
+    fn steered(&self) {
+        if let Some(id) = self.messages.given() {
+            // The message itself is in the log from now on.
+            let _is_lost = self.recorder.unqueue(id);
+            self.report(Report::Steered(id));
+        }
+    }
+
+    fn note(&self, text: &str) {
+        self.report(Report::Note(paragraph(text)));
+    }
+
+    fn report(&self, report: Report) {
+        let _is_over = self.reports.send(report);
+    }
+
+    fn state(&self) -> MutexGuard<'_, TellerState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns the end of a conversation that is taken up, as it was shown.
+pub(super) fn retold(left: &ResumedSession, id: &str, redactor: &Redactor) -> Vec<String> {
+    let mut lines = vec![paint(Ink::Faint, &format!("Continuing session {id}, {} messages", left.past.messages.len()))];
+    if left.unread > 0 || left.past.lost > 0 {
+        lines.push(paint(Ink::Bad, "A part of this session cannot be read and is lost; the model is told."));
+    }
+    for call in &left.open {
+        let words = format!("The last run ended during a call of {}: it may have taken effect; check it.", call.name);
+        lines.push(paint(Ink::Warn, &words));
+    }
+    let last_user = left.past.messages.iter().rposition(|message| matches!(message, Message::User { .. }));
+    for message in left.past.messages.iter().skip(last_user.unwrap_or(0)) {
+        let text = match message {
+            Message::User { text } => {
+                let text: String = redactor.redact_known(text).chars().take(LONGEST_RETOLD).collect();
+                lines.push(format!("{} {}", paint(Ink::Name, "›"), paint(Ink::Strong, &text)));
+                continue;
+            }
+            Message::Model(reply) => redactor.redact_known(&reply.text()).into_owned(),
+            Message::Tools { .. } => continue,
+        };
+        let mut markdown = Markdown::default();
+        let text: String = text.chars().take(LONGEST_RETOLD).collect();
+        lines.extend(markdown.push(&text, 80));
+        lines.extend(markdown.finish(80));
+    }
+    lines
+}

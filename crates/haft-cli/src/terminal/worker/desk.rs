@@ -1,0 +1,144 @@
+//! Takes orders while something is done: answers and a stop at once, everything else in its turn.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use haft_agent::inbox::Inbox;
+use haft_host::session_records::{QueuedMessage, SessionRecorder};
+use haft_runtime::session::Session;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio_util::sync::CancellationToken;
+
+use super::asker::Asker;
+use crate::terminal::protocol::{Order, Queued, When};
+
+/// Takes orders.
+pub(super) struct Desk {
+    orders: UnboundedReceiver<Order>,
+    /// What came while something else was done.
+    later: VecDeque<Order>,
+    asker: Asker,
+    pub(super) messages: Messages,
+    recorder: Option<Arc<SessionRecorder>>,
+}
+
+/// Messages for the model that wait for its next step.
+#[derive(Clone, Default)]
+pub(super) struct Messages(Arc<Mutex<Waiting>>);
+
+#[derive(Default)]
+struct Waiting {
+    messages: VecDeque<(u64, String)>,
+    /// Which of them were given to the model, in their order.
+    given: VecDeque<u64>,
+}
+
+impl Messages {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the number of the message that was given to the model first and not asked about.
+    pub(super) fn given(&self) -> Option<u64> {
+        self.lock().given.pop_front()
+    }
+}
+
+impl Inbox for Messages {
+    fn take(&self) -> Option<String> {
+        let mut waiting = self.lock();
+        let (id, text) = waiting.messages.pop_front()?;
+        waiting.given.push_back(id);
+        Some(text)
+    }
+}
+
+impl Desk {
+    pub(super) fn new(orders: UnboundedReceiver<Order>, asker: Asker) -> Self {
+        Self { orders, later: VecDeque::new(), asker, messages: Messages::default(), recorder: None }
+    }
+
+    /// Writes waiting messages down here from now on.
+    pub(super) fn record_in(&mut self, recorder: Option<Arc<SessionRecorder>>) {
+        self.recorder = recorder;
+        self.messages.lock().messages.clear();
+    }
+
+    /// Lets messages wait that waited when a session was left.
+    pub(super) fn hold<'m>(&self, messages: impl Iterator<Item = &'m QueuedMessage>) {
+        let mut waiting = self.messages.lock();
+        waiting.messages = messages.map(|message| (message.id, message.text.clone())).collect();
+    }
+
+    /// Waits for the next order.
+    pub(super) async fn next(&mut self) -> Option<Order> {
+        match self.later.pop_front() {
+            Some(order) => Some(order),
+            None => self.orders.recv().await,
+        }
+    }
+
+    /// Waits for the end of some work, and takes orders meanwhile. A stop cancels the token; so does a screen that is gone.
+    pub(super) async fn attend<T>(
+        &mut self,
+        work: impl Future<Output = T>,
+        stop: &CancellationToken,
+        session: Option<&Session>,
+    ) -> T {
+        tokio::pin!(work);
+        loop {
+            let order = tokio::select! {
+                biased;
+                order = self.orders.recv() => order,
+                done = &mut work => return done,
+            };
+            match order {
+                Some(Order::Stop) => stop.cancel(),
+                Some(Order::Quit) => {
+                    stop.cancel();
+                    self.later.push_front(Order::Quit);
+                }
+                None => {
+                    stop.cancel();
+                    return work.await;
+                }
+                Some(order) => self.adjust(order, session),
+            }
+        }
+    }
+
+    /// Does what needs no time; keeps the rest for later.
+    pub(super) fn adjust(&mut self, order: Order, session: Option<&Session>) {
+        match order {
+            Order::Answer(id, reply) => self.asker.answer(id, reply),
+            Order::Yes(yes) => self.asker.say(yes),
+            Order::Mode(mode) => {
+                self.asker.set_mode(mode);
+                session.iter().for_each(|session| session.set_mode(mode));
+            }
+            Order::Queue(queued) => self.queue(queued),
+            Order::Unqueue(id) => self.unqueue(id),
+            Order::Draft(text) => {
+                // What is typed is kept as well as it can be; it is still on the screen.
+                let _is_lost = self.recorder.as_ref().map(|recorder| recorder.draft(&text));
+            }
+            // Nothing runs that could be stopped, or it is for the screen.
+            Order::Stop | Order::Suspend => {}
+            order => self.later.push_back(order),
+        }
+    }
+
+    fn queue(&mut self, queued: Queued) {
+        let Queued { id, text, when } = queued;
+        let message = QueuedMessage { id, text, after_turn: when == When::AfterTurn };
+        let _is_lost = self.recorder.as_ref().map(|recorder| recorder.queue(&message));
+        if when == When::NextStep {
+            self.messages.lock().messages.push_back((id, message.text));
+        }
+    }
+
+    fn unqueue(&mut self, id: u64) {
+        self.messages.lock().messages.retain(|(waiting, _)| *waiting != id);
+        let _is_lost = self.recorder.as_ref().map(|recorder| recorder.unqueue(id));
+    }
+}

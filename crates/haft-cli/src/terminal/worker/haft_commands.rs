@@ -1,0 +1,77 @@
+//! Subcommands of haft inside the terminal: they run as ever, and what they print becomes finished lines.
+
+use clap::Parser;
+
+use super::Worker;
+use crate::arguments::{Arguments, Common};
+use crate::exit::Exit;
+use crate::screen::captured;
+use crate::terminal::protocol::{Idle, Reply, Report, Subject};
+use haft_runtime::approval::Verdict;
+
+impl Worker {
+    /// Runs a subcommand and shows what it prints.
+    pub(super) async fn show(&mut self, words: Vec<String>) -> Idle {
+        self.run_haft(words).await;
+        Idle::Done
+    }
+
+    /// Shows the plan of a subcommand, asks, and does it after a yes.
+    pub(super) async fn confirm(&mut self, words: Vec<String>) -> Idle {
+        let mut plan = words.clone();
+        plan.insert(1, "--plan".to_owned());
+        if self.run_haft(plan).await != Exit::Ok {
+            return Idle::Done;
+        }
+        let asker = self.asker.clone();
+        let does = format!("{} it", words.first().map_or("do", String::as_str));
+        let stop = tokio_util::sync::CancellationToken::new();
+        let asking = async {
+            tokio::select! {
+                () = stop.cancelled() => None,
+                reply = asker.ask_about(Subject::Plan { does }) => reply,
+            }
+        };
+        let reply = self.desk.attend(asking, &stop, None).await;
+        if reply == Some(Reply::Verdict(Verdict::AllowOnce)) {
+            self.run_haft(words).await;
+        }
+        Idle::Done
+    }
+
+    async fn run_haft(&mut self, words: Vec<String>) -> Exit {
+        let (common, columns) = (self.common.clone(), self.columns());
+        let running = tokio::task::spawn_blocking(move || captured(columns, || run(&common, &words)));
+        let stop = tokio_util::sync::CancellationToken::new();
+        // Such a command is not stopped in the middle; the terminal stays usable.
+        let Ok((done, printed)) = self.desk.attend(running, &stop, None).await else { return Exit::Failed };
+        let printed = printed.trim_end();
+        if !printed.is_empty() {
+            self.report(Report::Lines(printed.lines().map(str::to_owned).collect()));
+        }
+        match done {
+            Ok(exit) => exit,
+            Err(error) => {
+                self.warn(&error);
+                Exit::Failed
+            }
+        }
+    }
+}
+
+/// Runs a subcommand for the workspace of the terminal.
+fn run(common: &Common, words: &[String]) -> anyhow::Result<Exit> {
+    let line = std::iter::once("haft").chain(words.iter().map(String::as_str));
+    let parsed = Arguments::try_parse_from(line);
+    let mut arguments = match parsed {
+        Ok(arguments) => arguments,
+        Err(told) => {
+            crate::screen::talk(told.render().to_string().trim_end());
+            return Ok(Exit::Usage);
+        }
+    };
+    let is_plan = arguments.common.plan;
+    arguments.common = common.clone();
+    (arguments.common.plan, arguments.common.json) = (is_plan, false);
+    crate::run(&arguments)
+}

@@ -1,0 +1,130 @@
+//! Examines a workspace by really planning a call and really running a command (`haft doctor`).
+//!
+//! Nothing is concluded from what the system says of itself: a command is really run, and does nothing.
+//!
+//! Not here: which layers of the sandbox work (`haft_sandbox::examine`).
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use haft_contract::BoxFuture;
+use haft_contract::call::Origin;
+use haft_contract::context::{PlanContext, RunContext, Seen};
+use haft_contract::door::ReadVersion;
+use haft_contract::effect::CommandLine;
+use haft_contract::error::ToolError;
+use haft_contract::inspection::{Inspection, Inspector};
+use haft_contract::manual::Example;
+use haft_contract::path::{Extent, RawPath, Target};
+use haft_contract::process::Command;
+use haft_policy::decision::Decision;
+use haft_policy::policy::Mode;
+use haft_runtime::entry::Entry;
+use haft_workspace::state::{Reach, WorkspaceUsage};
+
+use crate::change_log::ago;
+use crate::host::Host;
+
+/// The command that is tried. It does nothing.
+const TRIAL: &str = "true";
+/// How long it may take.
+const TRIAL_TIME: Duration = Duration::from_secs(10);
+
+/// Says how far back undo reaches.
+#[must_use]
+pub fn how_far_undo_reaches(usage: &WorkspaceUsage) -> String {
+    match usage.reach {
+        None => "there is nothing to undo".to_owned(),
+        Some(Reach { oldest, newest, oldest_ms }) if oldest == newest => {
+            format!("reaches back to change set {oldest}, {}", ago(oldest_ms))
+        }
+        Some(Reach { oldest, newest, oldest_ms }) => {
+            format!("reaches back to change set {oldest} of {newest}, {}", ago(oldest_ms))
+        }
+    }
+}
+
+/// Says what the rules think of an example, by really planning it here.
+pub async fn judged(host: &Host, entry: &Entry, example: &Example, mode: Mode) -> String {
+    let nothing_read = NothingRead;
+    let limits = &host.settings.limits;
+    let cx = PlanContext::new(host.runtime.doors(), &nothing_read, Origin::Person, limits);
+    let bound = entry.inward(example.arguments.clone()).and_then(|(tool, arguments)| tool.bind(&arguments));
+    let planned = match bound {
+        Ok(mut bound) => bound.plan(&cx).await,
+        Err(error) => Err(error),
+    };
+    let told = match planned {
+        Ok(plan) => {
+            let ruling = host.runtime.policy().judge(entry.native_name(), &plan.effects, mode.into());
+            let decision = match ruling.decision {
+                Decision::Allow => "yes",
+                Decision::Ask => "asked about",
+                Decision::Deny => "no",
+            };
+            format!("{decision} (rule \"{}\")", ruling.rule)
+        }
+        // The example is from the manual; its file need not be in this workspace.
+        Err(error) => format!("unknown here, because the example is for another folder: {}", error.what),
+    };
+    format!("{}: {told}", example.arguments)
+}
+
+/// Says how the last call of a tool went.
+#[must_use]
+pub fn last_call(host: &Host, name: &str) -> String {
+    match host.state.recent_calls().last_of(name) {
+        None => "none in this workspace".to_owned(),
+        Some(record) => {
+            let status = record["status"].as_str().unwrap_or("?");
+            let took = record["duration_ms"].as_u64().unwrap_or(0);
+            match record["error"]["what"].as_str() {
+                Some(what) => format!("{status} after {took} ms: {what}"),
+                None => format!("{status} after {took} ms"),
+            }
+        }
+    }
+}
+
+struct NothingRead;
+
+impl Seen for NothingRead {
+    fn when_read(&self, _target: &Target) -> Option<ReadVersion> {
+        None
+    }
+}
+
+/// Runs the trial; says why what a command changes cannot be taken back.
+///
+/// # Errors
+///
+/// Fails with that reason.
+pub async fn try_command(host: &Host) -> Result<(), String> {
+    let doors = host.runtime.doors();
+    let told = |error: ToolError| doors.files.uncovered().unwrap_or_else(|| error.what.clone());
+    let root = doors.look.locate(&RawPath::new("."), Extent::Tree).map_err(told)?;
+    let folder = doors.look.real_path(&root).ok_or("the workspace has no real path")?;
+    host.runtime.inspect(&Trial { folder }).await.map_err(told)
+}
+
+/// Runs a command that does nothing.
+struct Trial {
+    folder: PathBuf,
+}
+
+impl Inspection for Trial {
+    type Found = ();
+
+    fn tool(&self) -> &str {
+        "bash"
+    }
+
+    fn line(&self) -> CommandLine {
+        CommandLine(TRIAL.to_owned())
+    }
+
+    fn run<'a>(&'a self, cx: &'a RunContext<'a>) -> BoxFuture<'a, Result<(), ToolError>> {
+        let command = Command::new(vec![TRIAL.into()], TRIAL, self.folder.clone(), TRIAL_TIME);
+        Box::pin(async move { cx.run(&command, &|_, _| {}).await.map(drop) })
+    }
+}

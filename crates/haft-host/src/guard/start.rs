@@ -1,0 +1,31 @@
+//! What haft tells the user when an agent starts: how far it covers what the agent does.
+
+use super::event::Event;
+use super::judged::Judge;
+use super::recording::agent_name;
+use super::{Options, Reach};
+use crate::setup::runs_outside_codex;
+
+/// Returns the line.
+pub(super) fn line((options, reach): (&Options, Reach), event: &Event) -> String {
+    let agent = agent_name(event.recipient, event.is_of_codex);
+    let judge = match Judge::open((options, reach), event) {
+        Ok(judge) => judge,
+        Err(error) => {
+            return format!("haft cannot judge here: {error:#}. It asks about every call, or refuses it.");
+        }
+    };
+    let is_kept_out = event.is_of_codex && !runs_outside_codex(&judge.settings.surroundings.home);
+    let takes_calls = event.recipient.form.takes_rewritten_calls();
+    match () {
+        () if reach == Reach::Judges => {
+            format!("haft judges the calls of {agent}, and only that: nothing is sandboxed, nothing can be undone.")
+        }
+        () if !takes_calls || is_kept_out => format!(
+            "haft judges the calls of {agent} and can undo its edits (haft log, haft undo). Commands are only judged: \"haft setup\" says why."
+        ),
+        () => format!(
+            "haft judges the calls of {agent}, runs its commands in the sandbox, and can undo its edits and commands (haft log, haft undo)."
+        ),
+    }
+}

@@ -1,0 +1,95 @@
+//! What one part of a command does to secrets so that a later part shows them under another name.
+//!
+//! Each part is judged by the workspace as it is before the command. `git add .` makes git know a secret that
+//! `git diff --cached` shows, and `cp -r conf n` gives it a name that `cat n/*` reads.
+//!
+//! Not here: secrets that a part reads where they are now (`secrets`).
+
+use std::path::{Path, PathBuf};
+
+use haft_contract::effect::{Change, Does, Effect, Step};
+use haft_workspace::files::FolderReader;
+
+use super::secret_looks::SecretLooks;
+use super::secrets::{COPIERS, has_letter, has_option};
+
+/// Subcommands of git that may make it know more files.
+const ADDING: &[&str] =
+    &["add", "stage", "update-index", "apply", "am", "read-tree", "stash", "commit", "mv", "fast-import"];
+/// Options of git that choose another folder, whose ignore files do not hold.
+const ELSEWHERE: &[&str] = &["--git-dir", "--work-tree"];
+
+fn steps(effects: &[Effect]) -> impl Iterator<Item = &Step> {
+    effects.iter().filter_map(|effect| if let Effect::Step(step) = effect { Some(step) } else { None })
+}
+
+/// Returns which files git may know when a later part of the command shows what it knows.
+pub(super) fn known_to_git(effects: &[Effect]) -> FolderReader {
+    let mut adding = steps(effects).filter(|step| adds(step)).peekable();
+    if adding.peek().is_none() {
+        return FolderReader::Git;
+    }
+    if adding.any(takes_ignored) || steps(effects).any(changes_what_is_ignored) {
+        FolderReader::Everything
+    } else {
+        FolderReader::NotIgnored
+    }
+}
+
+fn adds(step: &Step) -> bool {
+    let is_git = step.words.first().is_some_and(|program| program == "git");
+    is_git && step.words.iter().skip(1).any(|word| ADDING.contains(&word.as_str()))
+}
+
+fn takes_ignored(step: &Step) -> bool {
+    let words = &step.words;
+    let is = |word: &str| words.iter().any(|said| said == word);
+    let is_elsewhere = words.iter().any(|word| word == "-C" || ELSEWHERE.iter().any(|option| word.starts_with(option)));
+    let is_forced = has_letter(words, "f") || has_option(words, "--force");
+    let stashes_all = is("stash") && (has_letter(words, "a") || has_option(words, "--all"));
+    is_elsewhere || is_forced || stashes_all || is("update-index")
+}
+
+/// Returns whether a part changes an ignore file, or how git finds one.
+fn changes_what_is_ignored(step: &Step) -> bool {
+    let is_ignore_file = |path: &Path| path.ends_with(".gitignore") || path.ends_with("info/exclude");
+    let changes = matches!(&step.does, Does::Change(target, _) if is_ignore_file(target.place().path()));
+    changes || step.words.iter().any(|word| word.starts_with("GIT_") || word.contains("core.excludes"))
+}
+
+/// Returns a secret in a folder that one part copies, moves or links, and another one reads by its new name.
+pub(super) fn copied(looks: &SecretLooks<'_>, effects: &[Effect]) -> Option<PathBuf> {
+    let is_copier = |step: &&Step| step.words.first().is_some_and(|program| COPIERS.contains(&program.as_str()));
+    for copier in steps(effects).filter(is_copier) {
+        let operands = copier.words.iter().skip(1).filter(|word| !word.starts_with('-'));
+        let folders = operands.map(|word| Path::new(word.trim_start_matches("./").trim_end_matches('/')));
+        let within = folders.filter(|folder| !folder.has_root() && !folder.as_os_str().is_empty());
+        let Some(secret) =
+            within.filter_map(|folder| looks.read_by(folder, FolderReader::Everything).into_iter().next()).next()
+        else {
+            continue;
+        };
+        let of_copier = |step: &&Step| step.words == copier.words;
+        let made: Vec<&Path> = steps(effects).filter(of_copier).filter_map(made_by).collect();
+        let reads = |step: &Step| match &step.does {
+            Does::Read(target) => made.iter().any(|made| touches(target.place().path(), made)),
+            _ => false,
+        };
+        if steps(effects).filter(|step| !of_copier(step)).any(reads) {
+            return Some(secret);
+        }
+    }
+    None
+}
+
+fn made_by(step: &Step) -> Option<&Path> {
+    match &step.does {
+        Does::Change(target, Change::Create | Change::Replace) => Some(target.place().path()),
+        _ => None,
+    }
+}
+
+/// Returns whether one path is the other, or lies in it.
+fn touches(one: &Path, other: &Path) -> bool {
+    one.starts_with(other) || other.starts_with(one)
+}

@@ -1,0 +1,67 @@
+//! Gives files the time that a command gave them, where it changed nothing else of them.
+//!
+//! `touch src/lib.rs` makes the next build compile that file, so the time must reach the workspace. It is no change that
+//! undo has to take back: the content is the same, and no change set is made of it.
+//!
+//! Not here: times of files whose content or mode comes in, which bring their own.
+
+use std::os::fd::AsFd;
+
+use haft_contract::door::FileKind;
+use haft_contract::guarded;
+use rustix::fs::{AtFlags, Stat, Timespec, Timestamps};
+
+use super::super::facts::stamp_of;
+use super::difference::{Below, Spot};
+use super::judge::open_path;
+use super::settle::Settling;
+
+/// Most files of one command whose times are set.
+pub(super) const MOST: usize = 100_000;
+
+/// A file of which only the time changed.
+#[derive(Debug)]
+pub(super) struct Touched {
+    pub(super) spot: Spot,
+    below: Below,
+    seconds: i64,
+    nanoseconds: i64,
+}
+
+impl Touched {
+    /// Returns what of a file changed, if that is its time: in the layer it is one, beneath it another.
+    pub(super) fn of(spot: Spot, upper: &Stat, lower: &Stat) -> Option<Self> {
+        let time = |stat: &Stat| (i128::from(stat.st_mtime), i128::from(stat.st_mtime_nsec));
+        let (seconds, nanoseconds) = time(upper);
+        (time(upper) != time(lower)).then(|| Self {
+            spot,
+            below: Below::from(lower),
+            seconds: seconds as i64,
+            nanoseconds: nanoseconds as i64,
+        })
+    }
+}
+
+impl Settling<'_> {
+    /// Sets the times. A file that cannot get its time, or that somebody has changed since, keeps its own.
+    pub(super) fn set_times(&self, touched: &[Touched]) {
+        for touched in touched {
+            let root = &self.roots[touched.spot.root];
+            let is_refused =
+                guarded::refused_from_commands(&root.place_of(&touched.spot.path), FileKind::File).is_some();
+            let (Some(parent), Some(name)) = (touched.spot.path.parent(), touched.spot.path.file_name()) else {
+                continue;
+            };
+            let Ok(parent) = open_path(root.folder.as_fd(), parent) else { continue };
+            let is_same = rustix::fs::statat(&parent, name, AtFlags::SYMLINK_NOFOLLOW)
+                .is_ok_and(|now| stamp_of(&now) == touched.below.stamp);
+            if is_refused || !is_same {
+                continue;
+            }
+            let as_before = Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_OMIT };
+            let last_modification = Timespec { tv_sec: touched.seconds, tv_nsec: touched.nanoseconds };
+            let times = Timestamps { last_access: as_before, last_modification };
+            let _ = rustix::fs::utimensat(&parent, name, &times, AtFlags::SYMLINK_NOFOLLOW);
+        }
+    }
+}
