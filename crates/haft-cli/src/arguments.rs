@@ -48,7 +48,7 @@ pub(crate) struct Arguments {
     pub(crate) command: Option<Command>,
 }
 
-/// What the interactive terminal understands.
+/// The flags of the interactive terminal.
 #[derive(Args, Clone, Default)]
 #[command(next_help_heading = "Without a command")]
 pub(crate) struct TerminalFlags {
@@ -67,7 +67,7 @@ impl TerminalFlags {
     }
 }
 
-/// What every command understands.
+/// The flags that every command accepts.
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Common {
@@ -130,7 +130,7 @@ pub(crate) enum Command {
     Rules(RulesArguments),
     /// Show which hosts commands may reach; allow, deny and learn hosts
     Network(NetworkArguments),
-    /// Set another agent up to ask haft, with sandbox and undo
+    /// Set up another agent to ask haft, with sandbox and undo
     Setup(Setup),
     /// Judge one call of another agent, as a hook of that agent
     Guard(Guard),
@@ -191,7 +191,7 @@ pub(crate) struct Tools {
     /// Print the tools as provider P receives them: openai, openai-strict, anthropic, gemini or mcp
     #[arg(long = "for", value_name = "P")]
     pub(crate) provider: Option<Provider>,
-    /// Print a prompt file for you to change: prompts/TOOL_prompt.xml replaces the words of a tool
+    /// Print a prompt file for you to change: prompts/TOOL_prompt.xml replaces the description of a tool
     #[arg(long, requires = "tool", conflicts_with_all = ["provider", "json"])]
     pub(crate) xml: bool,
 }
@@ -229,7 +229,7 @@ pub(crate) struct Diff {
 
 #[derive(Args)]
 #[command(
-    after_help = "haft undo does not ask. If a file has changed since then, haft merges both versions, provided that the changes do not overlap. \
+    after_help = "haft undo does not ask. If a file has changed since, haft merges both versions if the changes do not overlap. \
                   Otherwise it changes nothing and shows all differences.\n\n\
                   Repeat \"haft undo\" to go further back; \"haft redo\" reverts the last undo. \
                   With --plan, haft only shows what it would do."
@@ -259,7 +259,7 @@ pub(crate) struct Undo {
 
 #[derive(Args)]
 pub(crate) struct Check {
-    /// A config.toml, rules.toml or tools.yaml, a tool definition (.yaml), a dialect (dialects/NAME.toml), the words of a tool (NAME.md, TOOL_prompt.xml), a JSON list of tools, or a folder of these
+    /// A config.toml, rules.toml or tools.yaml, a tool definition (.yaml), a dialect (dialects/NAME.toml), the description of a tool (NAME.md, TOOL_prompt.xml), a JSON list of tools, or a folder of these
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
     /// Also run each tool, with its examples and with unexpected calls; haft discards the changes
@@ -281,7 +281,7 @@ pub(crate) struct Trust {
     /// Revoke all trust in this project
     #[arg(long)]
     pub(crate) revoke: bool,
-    /// Show how the project's files differ from the trusted copy, which is what runs
+    /// Show how the project's files differ from the trusted copy; haft runs the copy
     #[arg(long, conflicts_with_all = ["list", "revoke"])]
     pub(crate) diff: bool,
 }
@@ -309,7 +309,7 @@ impl Common {
         }
     }
 
-    /// Returns the yes that was given beforehand.
+    /// Returns which questions the flags answer with yes.
     pub(crate) fn yes(&self) -> Option<AdvanceYes> {
         if self.yolo { Some(AdvanceYes::ToAll) } else { self.yes }
     }
@@ -335,7 +335,7 @@ fn advance_yes(text: &str) -> Result<AdvanceYes, String> {
     }
 }
 
-/// Says what is wrong with `--yes all`, where the flag has no value and "all" is taken for something else.
+/// Returns the message for `--yes all`: without "=", the flag has no value and "all" counts as another argument.
 pub(crate) fn blank_after_yes(words: &[OsString]) -> Option<&'static str> {
     let flags: Vec<&OsString> = words.iter().take_while(|word| *word != "--").collect();
     let is_meant = flags.windows(2).any(|pair| pair[0] == "--yes" && pair[1] == "all");
@@ -351,7 +351,7 @@ pub(crate) enum Hunk {
     Named(PathBuf, usize),
 }
 
-/// Takes the name of a file and the number of a hunk.
+/// Parses the name of a file and the number of a hunk.
 fn hunk(text: &str) -> Result<Hunk, String> {
     if text.is_empty() {
         return Ok(Hunk::Asked);
@@ -365,7 +365,7 @@ fn hunk(text: &str) -> Result<Hunk, String> {
     }
 }
 
-/// Takes what can be the name of a dialect; whether it is one is known when its file is looked for.
+/// Parses the name of a dialect. Whether the dialect exists is checked later, when haft looks for its file.
 fn dialect(name: &str) -> Result<String, String> {
     let names = haft_tools::dialect::NAMES;
     let unknown = || format!("there is no such dialect; choose one of {}", names.join(", "));

@@ -200,7 +200,7 @@ impl Setup {
     pub fn covered(&self, agent: &SetupAgent) -> &'static str {
         let text = read_project_file(&self.file(agent)).ok().flatten().unwrap_or_default();
         match agent.name {
-            _ if text.contains(" guard") && text.contains("--judge-only") => "calls are judged, and only that",
+            _ if text.contains(" guard") && text.contains("--judge-only") => "calls are only judged",
             "codex" if !runs_outside_codex(&self.home) => {
                 "calls are judged; edits are undoable; commands are only judged, because rules/haft.rules is missing"
             }
@@ -231,13 +231,13 @@ impl Setup {
         let after = match agent.how {
             How::Plugin(code) => code.replace("HOOK_COMMAND", &Value::from(command).to_string()),
             How::Hook | How::Server(_) => json_text::merged(before.as_deref().unwrap_or_default(), &added)
-                .with_context(|| format!("{} cannot take the lines", path.display()))?,
+                .with_context(|| format!("haft cannot add its lines to {}", path.display()))?,
         };
         let mut all = vec![Proposal { path, before, after, why: None }];
         if agent.name == "codex" && reach == Reach::Contains {
             let path = self.folder(agent).join("rules/haft.rules");
             let before = read_project_file(&path)?;
-            let why = "Codex runs commands in a sandbox of its own, in which haft cannot write its journal. This rule lets the commands that haft's hook has judged run outside it, in haft's sandbox. Without it Codex's commands are only judged.";
+            let why = "Codex runs commands in its own sandbox, where haft cannot write its journal. With this rule, commands that haft's hook has judged run outside that sandbox, in haft's. Without the rule haft only judges the commands of Codex.";
             all.push(Proposal { path, before, after: codex_exception(program), why: Some(why) });
         }
         all.retain(|proposal| proposal.before.as_deref() != Some(&proposal.after));
@@ -282,7 +282,7 @@ impl Setup {
         let place = path.strip_prefix(workspace.path()).context("the file is outside the agent's folder")?;
         let now = read_project_file(&path)?;
         if now != proposal.before {
-            bail!("{} has changed meanwhile; nothing was written", path.display());
+            bail!("{} changed in the meantime; nothing was written", path.display());
         }
         let errand = errand();
         let edit = AgentEdit { errand: &errand, places: &[place.to_owned()], agent: None };
@@ -316,7 +316,7 @@ impl Setup {
             for number in numbers {
                 history
                     .request(&UndoRequest::all(Which::Number(number)))
-                    .with_context(|| format!("{} has changed since; take haft's lines out by hand", path.display()))?;
+                    .with_context(|| format!("{} has changed since; remove haft's lines by hand", path.display()))?;
                 restored.push(path.display().to_string());
             }
         }
@@ -326,7 +326,7 @@ impl Setup {
 
     fn opened(&self, agent: &SetupAgent, path: &Path) -> anyhow::Result<(Workspace, WorkspaceState)> {
         let folder = self.folder(agent);
-        make_own_folder(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+        make_own_folder(&folder).with_context(|| format!("{} cannot be created", folder.display()))?;
         // A link may lead the file elsewhere.
         let folder = real_path_of(&folder);
         let root = if path.starts_with(&folder) { folder } else { path.parent().unwrap_or(&folder).to_owned() };

@@ -24,8 +24,9 @@ const LONGEST_EVENT: u64 = 64 * 1024 * 1024;
 An event is one JSON object, such as {\"hook_event_name\": \"PreToolUse\", \"cwd\": \"/home/ann/work\", \"tool_name\": \"Bash\", \
 \"tool_input\": {\"command\": \"ls\"}}.
 
-The exit code is 0 whatever haft decides. With --yes, haft allows changes to files of the workspace. With --yes=all, \
-it also allows every other ordinary call, but commands only if your settings have [sandbox] required = \"none\".")]
+The exit code is 0, whatever haft decides. With --yes, haft allows changes to files of the workspace, and commands \
+that it runs in its sandbox and can undo. With --yes=all, it also allows every other ordinary call. haft allows a \
+command that it only judges with --yes=all, and only if your settings have [sandbox] required = \"none\".")]
 pub(crate) struct Guard {
     /// Print the settings that make an agent ask haft, and where to put them: claude, codex, copilot, cursor or gemini; without AGENT, for all of them
     #[arg(long, value_name = "AGENT", num_args = 0..=1, default_missing_value = "all", value_parser = setup_lines::agents)]

@@ -41,7 +41,7 @@ enum JobsCommand {
     Stop(control::Stop),
     /// Stop a job and start its command again, as a new job of the same name
     Restart(control::Restart),
-    /// Commit what a running job has changed so far, as a change set of its own
+    /// Commit what a running job has changed so far, as a separate change set
     Sync(control::Sync),
     /// Make a port of a job reachable on 127.0.0.1 of this machine, until Ctrl-C
     Open(open::Open),

@@ -1,4 +1,4 @@
-//! `haft setup`: sets another agent up to ask haft, shows what that changes, and takes it out again.
+//! `haft setup`: sets up another agent to ask haft, shows the change first, and removes it on request.
 
 use std::io;
 
@@ -33,7 +33,7 @@ pub(crate) struct Setup {
     /// claude, codex, gemini, cursor, copilot, opencode or crush; without AGENT: list them and how far each is covered
     #[arg(value_parser = setup::agent)]
     agent: Option<&'static SetupAgent>,
-    /// Restore the agent's settings as they were before "haft setup"
+    /// Restore the agent's settings from before "haft setup"
     #[arg(long, requires = "agent")]
     remove: bool,
     /// Only judge the agent's calls: no sandbox, no undo
@@ -52,7 +52,7 @@ pub(crate) fn run(common: &Common, arguments: &Setup) -> anyhow::Result<Exit> {
                 screen::talk(&format!("restored {path}"));
             }
             if restored.is_empty() {
-                screen::talk(&format!("haft has not set {} up here; nothing was changed.", agent.title));
+                screen::talk(&format!("haft has not set up {} here; nothing was changed.", agent.title));
             }
             Ok(Exit::Ok)
         }
@@ -88,7 +88,7 @@ fn list(common: &Common, agents: &Agents) -> anyhow::Result<Exit> {
 fn set_up(common: &Common, agents: &Agents, (agent, reach): (&'static SetupAgent, Reach)) -> anyhow::Result<Exit> {
     let options = common.options();
     if agents.is_set_up_like(agent, (&options, reach))? {
-        screen::talk(&format!("{} is set up like this already.", agent.title));
+        screen::talk(&format!("{} is already set up like this; nothing was changed.", agent.title));
         return Ok(Exit::Ok);
     }
     if agents.is_set_up(agent) {

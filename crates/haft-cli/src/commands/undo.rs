@@ -100,7 +100,7 @@ fn verb(taken: &TakenBack, request: &UndoRequest<'_>) -> Cow<'static, str> {
 /// Returns what is said behind the numbers of change sets.
 fn remark(taken: &TakenBack, request: &UndoRequest<'_>) -> String {
     if !taken.redoes.is_empty() {
-        return format!(" (its undo was change set {})", numbers(&taken.sets));
+        return format!(" (undone by change set {})", numbers(&taken.sets));
     }
     if request.which == Which::LastUndo {
         return ", which had restored earlier versions beside the files".to_owned();

@@ -166,7 +166,7 @@ impl Question {
             Subject::Call(request) => rows.extend(self.answers(request, columns)),
             Subject::Plan { does } => {
                 rows.push(answer("y", &format!("yes, {does}")));
-                rows.push(answer("n", "no, leave everything as it is"));
+                rows.push(answer("n", "no, change nothing"));
             }
             Subject::Circle { .. } => {
                 rows.push(answer("y", "yes, let it continue"));
@@ -191,8 +191,8 @@ impl Question {
     fn name(&self) -> String {
         match &self.asked.about {
             Subject::Call(request) if request.is_running => format!("Tool({}) wants to connect", request.tool),
-            Subject::Call(request) => format!("Tool({}): may it?", request.tool),
-            Subject::Circle { tool, .. } => format!("Tool({tool}) again and again: may it continue?"),
+            Subject::Call(request) => format!("Tool({}): allow it?", request.tool),
+            Subject::Circle { tool, .. } => format!("Tool({tool}) repeats the same call: let it continue?"),
             Subject::Plan { .. } => "Do this?".to_owned(),
         }
     }

@@ -30,27 +30,27 @@ struct Command {
 }
 
 const COMMANDS: &[Command] = &[
-    Command { name: "help", takes: "", does: "keys and commands" },
+    Command { name: "help", takes: "", does: "shows keys and commands" },
     Command {
         name: "undo",
         takes: "[N | --turn | --session | --file PATH]",
         does: "shows what would be undone, then asks",
     },
     Command { name: "redo", takes: "", does: "shows what would be redone, then asks" },
-    Command { name: "diff", takes: "[N]", does: "what a change set changed" },
-    Command { name: "log", takes: "[-n N]", does: "changes in this project, newest first" },
+    Command { name: "diff", takes: "[N]", does: "shows what a change set changed" },
+    Command { name: "log", takes: "[-n N]", does: "lists changes in this project, newest first" },
     Command { name: "model", takes: "[NAME]", does: "lists models, or uses another one" },
-    Command { name: "tools", takes: "[TOOL]", does: "the tools, or all about one" },
-    Command { name: "rules", takes: "[list | explain 'COMMAND']", does: "the rules, and how they judge a command" },
-    Command { name: "network", takes: "[list | allow HOST | deny HOST]", does: "which hosts commands may reach" },
-    Command { name: "jobs", takes: "[output JOB | stop JOB]", does: "what runs in the background" },
-    Command { name: "plan", takes: "", does: "plan mode on or off: nothing is changed" },
-    Command { name: "yolo", takes: "", does: "yes to every ordinary question, on or off" },
-    Command { name: "sessions", takes: "", does: "conversations in this project" },
+    Command { name: "tools", takes: "[TOOL]", does: "lists the tools, or describes one" },
+    Command { name: "rules", takes: "[list | explain 'COMMAND']", does: "lists the rules, or shows how they judge a command" },
+    Command { name: "network", takes: "[list | allow HOST | deny HOST]", does: "shows or sets which hosts commands may reach" },
+    Command { name: "jobs", takes: "[output JOB | stop JOB]", does: "lists background jobs, shows output, or stops one" },
+    Command { name: "plan", takes: "", does: "switches plan mode: haft changes nothing" },
+    Command { name: "yolo", takes: "", does: "switches yes to every ordinary question" },
+    Command { name: "sessions", takes: "", does: "lists conversations in this project" },
     Command { name: "resume", takes: "ID", does: "continues a conversation" },
-    Command { name: "clear", takes: "", does: "begins a new conversation" },
-    Command { name: "cost", takes: "", does: "tokens and money of this conversation" },
-    Command { name: "doctor", takes: "[TOOL]", does: "the state of this project, or of one tool" },
+    Command { name: "clear", takes: "", does: "starts a new conversation" },
+    Command { name: "cost", takes: "", does: "shows tokens and cost of this conversation" },
+    Command { name: "doctor", takes: "[TOOL]", does: "reports the state of this project, or of one tool" },
     Command { name: "quit", takes: "", does: "leaves haft; Ctrl-D does too" },
 ];
 
@@ -91,7 +91,7 @@ fn meant(name: &str, arguments: Vec<String>) -> Result<Slash, String> {
         return Err(format!("There is no command /{name}.{} /help lists them.", near.unwrap_or_default()));
     };
     if command.takes.is_empty() && !arguments.is_empty() {
-        return Err(format!("/{name} takes nothing more."));
+        return Err(format!("/{name} takes no arguments."));
     }
     Ok(match name {
         "help" => Slash::Help,

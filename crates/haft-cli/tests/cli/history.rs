@@ -97,7 +97,7 @@ fn a_plan_shows_what_undo_and_redo_would_do_and_changes_nothing() {
 
     assert_eq!(place.haft(&["undo"], "").code, 0);
     let said = place.haft(&["redo", "--plan"], "");
-    let planned = "Would redo change set 1 (its undo was change set 2)\n  create a again\n";
+    let planned = "Would redo change set 1 (undone by change set 2)\n  create a again\n";
     assert_eq!((said.code, said.out.as_str()), (0, planned));
     assert!(!place.path("ws/a").exists());
 }
@@ -113,7 +113,7 @@ fn an_undo_of_some_files_and_a_redo_say_what_they_did() {
     assert_eq!(said.out, "Undid b of change set 1; its other 2 files stay changed\n  removed b\n");
     assert!(place.haft(&["log"], "").out.contains("(partly undone)"));
     let said = place.haft(&["redo"], "");
-    assert_eq!(said.out, "Redid change set 1 (its undo was change set 2)\n  created b again\n");
+    assert_eq!(said.out, "Redid change set 1 (undone by change set 2)\n  created b again\n");
     assert!(!place.haft(&["log", "-n", "9"], "").out.contains("partly"));
     place.write("d", "1\n");
     let said = place.haft(&["undo", "--file", "d"], "");

@@ -34,7 +34,7 @@ fn neither_enter_nor_a_paste_nor_an_unknown_key_answers() {
     let model = ScriptedModel::start(Script::of([writes("b.txt"), told]));
     let mut screen = asked(&place, &model);
     screen.types("\r").types("x").pastes("y").shows("› y");
-    screen.waits_for_quiet().shows("may it?");
+    screen.waits_for_quiet().shows("allow it?");
     assert!(!place.path("ws/b.txt").exists());
     screen.types("n").shows("What should the model know?").types("use another name\r").shows("Then not.");
     assert!(!place.path("ws/b.txt").exists());
@@ -52,7 +52,7 @@ fn keys_that_were_typed_ahead_stay_in_the_line() {
     // The question appears in the middle of a word.
     screen.types("yes y").shows("› yes y");
     model.release_all();
-    screen.shows("may it?").types("y1y").shows("› yes yy1y");
+    screen.shows("allow it?").types("y1y").shows("› yes yy1y");
     assert!(!place.path("ws/b.txt").exists());
     screen.asks().types("y").shows("It is there.").shows("› yes yy1y");
     assert!(place.path("ws/b.txt").exists());
@@ -81,7 +81,7 @@ fn a_dangerous_question_says_so_and_offers_no_longer_yes() {
     let model =
         ScriptedModel::start(Script::of([Turn::call("read_file", json!({ "path": ".env" })), Turn::text("I see.")]));
     let mut screen = Screen::chat(&place, &model, &["--yolo"]);
-    screen.shows("yolo").types("read it\r").asks().shows("? dangerous: Tool(read_file): may it?");
+    screen.shows("yolo").types("read it\r").asks().shows("? dangerous: Tool(read_file): allow it?");
     assert!(!screen.text().contains("don't ask again"), "{}", screen.text());
     screen.types("\r").types("1").waits_for_quiet().types("s").shows("Stopped.");
     assert!(!screen.text().contains("hunter2"), "{}", screen.text());

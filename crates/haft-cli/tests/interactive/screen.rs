@@ -141,7 +141,7 @@ impl Screen {
 
     /// Waits for a question, and until it takes keys.
     pub(crate) fn asks(&mut self) -> &mut Self {
-        self.shows("may it?");
+        self.shows("allow it?");
         self.waits_for_quiet()
     }
 

@@ -19,7 +19,7 @@ pub(super) fn line((options, reach): (&Options, Reach), event: &Event) -> String
     let takes_calls = event.recipient.form.takes_rewritten_calls();
     match () {
         () if reach == Reach::Judges => {
-            format!("haft judges the calls of {agent}, and only that: nothing is sandboxed, nothing can be undone.")
+            format!("haft only judges the calls of {agent}: nothing is sandboxed, nothing can be undone.")
         }
         () if !takes_calls || is_kept_out => format!(
             "haft judges the calls of {agent} and can undo its edits (haft log, haft undo). Commands are only judged: \"haft setup\" says why."

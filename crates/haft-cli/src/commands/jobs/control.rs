@@ -23,7 +23,7 @@ pub(super) struct Wait {
     /// The job
     #[arg(value_name = "JOB")]
     job: String,
-    /// Wait until its output has this text
+    /// Wait until its output contains this text
     #[arg(long, value_name = "TEXT", conflicts_with = "port")]
     line: Option<String>,
     /// Wait until a program of its session listens on this port

@@ -13,15 +13,15 @@ use crate::terminal::slash::{self, Slash};
 
 const KEYS: &[(&str, &str)] = &[
     ("Enter", "sends; while the model works, at its next step"),
-    ("Alt+Enter", "while the model works: sends afterwards"),
-    ("Alt+↑", "brings back the last message that waits"),
-    ("Ctrl-J, \\ Enter", "another line"),
-    ("Esc, Ctrl-C", "stops what runs; Ctrl-C then clears the line, then leaves"),
+    ("Alt+Enter", "while the model works: sends after its turn"),
+    ("Alt+↑", "brings back the last waiting message"),
+    ("Ctrl-J, \\ Enter", "starts another line"),
+    ("Esc, Ctrl-C", "stops the work; if none runs, Ctrl-C clears the line, then leaves"),
     ("Tab", "completes"),
-    ("Ctrl-O", "prints the last result whole"),
-    ("↑ ↓, Ctrl-R", "earlier lines, and a search in them"),
+    ("Ctrl-O", "prints the last result in full"),
+    ("↑ ↓, Ctrl-R", "earlier lines, or a search in them"),
     ("@name", "a file of the project"),
-    ("!command", "runs a command of yours, in the sandbox and with undo"),
+    ("!command", "runs a command yourself, in the sandbox and with undo"),
     ("tool key=value", "calls a tool yourself; a pasted JSON call works too"),
 ];
 
@@ -37,7 +37,7 @@ impl App {
                 (self.status.context, self.status.tokens, self.status.cost) = (0, 0, None);
                 self.status.session = None;
                 self.order(Order::Clear);
-                self.say("A new conversation begins with your next message.");
+                self.say("A new conversation starts with your next message.");
             }
             Slash::Model(None) => self.begin(Order::Haft(vec!["models".to_owned()]), now),
             Slash::Model(Some(name)) => self.begin(Order::Model(name), now),
@@ -63,8 +63,8 @@ impl App {
 
     fn toggle_plan(&mut self) {
         let (mode, words) = match self.status.mode {
-            Mode::Plan => (Mode::Normal, "Plan mode is off: changes are made, with your yes."),
-            Mode::Normal | Mode::Try => (Mode::Plan, "Plan mode is on: nothing is changed."),
+            Mode::Plan => (Mode::Normal, "Plan mode is off: haft makes changes after your yes."),
+            Mode::Normal | Mode::Try => (Mode::Plan, "Plan mode is on: haft changes nothing."),
         };
         self.status.mode = mode;
         self.order(Order::Mode(mode));
@@ -73,9 +73,9 @@ impl App {
 
     fn toggle_yolo(&mut self) {
         let (yes, words) = match self.status.yes {
-            Yes::ToAll => (Yes::Asked, "You are asked again."),
+            Yes::ToAll => (Yes::Asked, "haft asks you again."),
             Yes::Asked | Yes::ToUndoable => {
-                (Yes::ToAll, "Every ordinary question is answered with yes. Dangerous ones still ask you.")
+                (Yes::ToAll, "haft answers every ordinary question with yes. It still asks dangerous ones.")
             }
         };
         self.status.yes = yes;
@@ -86,7 +86,7 @@ impl App {
     fn show_cost(&mut self) {
         let (tokens, cost) = (self.status.tokens, self.status.cost.clone());
         self.print(fact("tokens", &Grouped(tokens).to_string()));
-        self.print(fact("cost", cost.as_deref().unwrap_or("unknown: config.toml has no price of this model")));
+        self.print(fact("cost", cost.as_deref().unwrap_or("unknown: config.toml has no price for this model")));
         if let Some(session) = self.status.session.clone() {
             self.print(fact("session", &session));
         }

@@ -217,7 +217,7 @@ fn several_questions_are_one_list_and_a_withdrawn_one_goes() {
     desktop.hear(Report::Withdrawn(1));
     assert!(!desktop.rows().contains("questions)"), "{}", desktop.rows());
     desktop.waits(Duration::from_secs(1)).types("s").orders();
-    assert!(!desktop.rows().contains("may it?"));
+    assert!(!desktop.rows().contains("allow it?"));
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn a_call_can_be_edited_before_it_runs_and_the_question_comes_back_if_not() {
     desktop.waits(Duration::from_secs(1)).types("e");
     assert!(desktop.rows().contains("› write_file path="), "{}", desktop.rows());
     desktop.types("\u{3}");
-    assert!(desktop.rows().contains("may it?"), "{}", desktop.rows());
+    assert!(desktop.rows().contains("allow it?"), "{}", desktop.rows());
     desktop.waits(Duration::from_secs(1)).types("e").types("x\r");
     let orders = desktop.orders();
     assert!(matches!(orders.as_slice(), [Order::Answer(4, Reply::Instead(_))]), "{orders:?}");

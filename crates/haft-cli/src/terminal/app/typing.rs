@@ -175,7 +175,7 @@ impl App {
     fn show_last_result(&mut self) {
         match self.last_result.take() {
             Some(text) => self.finished.extend(text.lines().map(|line| paint(Ink::Plain, line))),
-            None => self.hint = Some("The last result is shown whole already.".to_owned()),
+            None => self.hint = Some("The last result is already shown in full.".to_owned()),
         }
     }
 

@@ -89,7 +89,7 @@ fn the_rows_name_the_tool_the_danger_and_every_answer() {
         question.rows(&[], 200).iter().map(|row| bare(row).into_owned()).collect::<Vec<_>>().join("\n")
     };
     insta::assert_snapshot!(rows(command()), @r"
-    ? Tool(bash): may it?
+    ? Tool(bash): allow it?
       y  yes, this once
       1  yes, and don't ask again for exactly this command in this session
       2  yes, and don't ask again for commands whose changes stay in this workspace and can be undone (build, test, format, create, move, delete; no network) in this session
@@ -98,7 +98,7 @@ fn the_rows_name_the_tool_the_danger_and_every_answer() {
       n  no (then you may add a note for the model)
       s  no, and stop
     ");
-    assert!(rows(dangerous_command()).starts_with("? dangerous: Tool(bash): may it?\n  y  yes, this once\n  e  edit"));
+    assert!(rows(dangerous_command()).starts_with("? dangerous: Tool(bash): allow it?\n  y  yes, this once\n  e  edit"));
 }
 
 #[test]

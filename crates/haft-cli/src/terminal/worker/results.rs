@@ -72,7 +72,7 @@ pub(super) fn whole((tool, about): (&str, &str), result: &ToolResult, columns: u
             let text = safe(&text);
             lines.extend(text.lines().take(MOST_LINES).map(str::to_owned));
             if let more @ 1.. = text.lines().count().saturating_sub(MOST_LINES) {
-                lines.push(paint(Ink::Faint, &format!("[{more} more lines; haft call shows them all]")));
+                lines.push(paint(Ink::Faint, &format!("[{more} more lines; \"haft call\" shows them all]")));
             }
         }
     }
