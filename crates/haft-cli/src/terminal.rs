@@ -1,9 +1,9 @@
 //! `haft` alone: the interactive terminal.
 //!
 //! Three threads: one reads keys, one does the work, and this one owns the screen. It waits for keys, reports and the
-//! clock, lets the app take them, and draws what changed. Where nothing happens, nothing runs.
+//! clock, passes them to the app, and draws what changed. When nothing happens, no thread runs.
 //!
-//! Without a terminal, haft says what was found and what to type, in plain lines.
+//! Without a terminal, haft prints what it found and what to type, in plain lines.
 
 mod app;
 mod call_line;
@@ -54,11 +54,11 @@ const KEY_REST: Duration = Duration::from_millis(40);
 const BUSY: Duration = Duration::from_millis(100);
 /// How often reports are drawn at most.
 const FRAME: Duration = Duration::from_millis(16);
-/// How long after the last key what is typed is written down.
+/// How long after the last key haft records the unsent input.
 const DRAFT: Duration = Duration::from_secs(1);
 /// How long the work may take to end.
 const LEAVING: Duration = Duration::from_secs(5);
-/// Most reports that are taken before the next frame.
+/// Most reports that are handled before the next frame.
 const MOST_REPORTS: usize = 2_000;
 
 /// Runs the terminal until the person leaves.
@@ -69,7 +69,7 @@ pub(crate) fn run(common: &Common, flags: &TerminalFlags) -> anyhow::Result<Exit
     }
     let notices = ScreenNotices::default();
     let options = Options { notices: Arc::new(notices.clone()), ..common.options() };
-    // Before the screen is ours: whether a project is trusted is asked in plain lines.
+    // Before haft owns the screen: it asks in plain lines whether to trust the project.
     let host = Host::open_for(&options, OnUntrusted::AskAboutWords)?;
     let (reports, heard) = unbounded_channel();
     let (orders, taken) = unbounded_channel();
@@ -130,7 +130,7 @@ fn yes(common: &Common) -> Yes {
     }
 }
 
-/// Reads keys on a thread of its own. The end of input is an empty piece.
+/// Reads keys on a separate thread. The end of input is an empty piece.
 fn read_keys() -> anyhow::Result<UnboundedReceiver<Vec<u8>>> {
     let (sender, keys) = unbounded_channel();
     std::thread::Builder::new().name("keys".to_owned()).spawn(move || {
@@ -167,7 +167,7 @@ struct Terminal {
     written_draft: String,
 }
 
-/// What the system tells a terminal.
+/// Signals and events of the system for a terminal.
 struct Signals {
     size: Signal,
     resume: Signal,
@@ -247,7 +247,7 @@ impl Terminal {
         [rest, busy, due.draw, due.draft, app.due()].into_iter().flatten().min().unwrap_or(never)
     }
 
-    /// Carries orders out and draws what is due; returns whether the person leaves.
+    /// Executes orders and draws what is due; returns whether the person leaves.
     fn step(&mut self, app: &mut App, due: &mut Due) -> anyhow::Result<bool> {
         let now = Instant::now();
         let mut leaves = false;
@@ -287,7 +287,7 @@ impl Terminal {
         }
     }
 
-    /// Gives the terminal back to the shell; the process goes on when it is called again.
+    /// Gives the terminal back to the shell; the process continues when the shell resumes it.
     fn suspend(&mut self, app: &mut App) -> io::Result<()> {
         self.write_draft(app);
         write(&self.region.clear(raw_mode::size()))?;
@@ -295,7 +295,7 @@ impl Terminal {
         Ok(())
     }
 
-    /// Ends the work and takes the live region away.
+    /// Ends the work and erases the live region.
     fn leave(&mut self, app: &mut App) -> Exit {
         self.write_draft(app);
         app.end_text();

@@ -1,9 +1,8 @@
 //! Judges one call that another agent is about to make, as a hook of that agent.
 //!
-//! The event says which agent sent it, and the answer has that agent's form. If the agent takes a rewritten call, haft
-//! answers with one that runs the command in haft's sandbox; it records what the agent's file tools change. Otherwise
-//! neither sandbox nor undo surrounds what the agent does next, so what haft itself would allow because of them is a
-//! question.
+//! The event says which agent sent it, and the answer has that agent's form. If the agent accepts a rewritten call, haft
+//! answers with one that runs the command in haft's sandbox. haft records what the agent's file tools change. Otherwise
+//! neither sandbox nor undo covers the call, so haft asks about calls that it would allow only because of them.
 //!
 //! An agent continues when its hook fails. So there is always an answer: haft asks about an event it cannot read or judge.
 
@@ -69,7 +68,7 @@ fn answer(options: (&Options, Reach), bytes: &[u8]) -> String {
         Err(Unread { recipient, why }) => return Answer::unread(recipient, &why).line(),
     };
     let recipient = event.recipient;
-    // From here on a failure is answered in the form of the agent.
+    // From here on the answer to a failure has the form of the agent.
     let answered = catch_unwind(AssertUnwindSafe(|| match event.moment {
         Moment::Before => judge(options, &event).line(),
         Moment::After => remark(after(options, &event).as_deref()),

@@ -1,6 +1,6 @@
-//! Sets other agents up to ask haft: writes the lines of the guard into their settings, and takes them out again.
+//! Sets up other agents to ask haft: writes the lines of the guard into their settings, and removes them on request.
 //!
-//! haft shows every change before it makes it. The change goes into the journal of the agent's own folder, so that
+//! haft shows every change before it makes it. It records the change in the journal of the agent's own folder, so
 //! `haft setup --remove` restores the file exactly.
 //!
 //! Not here: the lines themselves (`guard::setup_lines`), asking the user (`haft-cli`).
@@ -53,7 +53,7 @@ pub struct SetupAgent {
 enum How {
     /// It asks haft about its own tools.
     Hook,
-    /// It does so by code of haft's, which is the whole file.
+    /// It does so through a plugin of haft, which is the whole file.
     Plugin(&'static str),
     /// It gets haft's tools.
     Server(fn(&str) -> Value),
@@ -139,7 +139,7 @@ pub struct Proposal {
     pub before: Option<String>,
     /// Its text afterwards.
     pub after: String,
-    /// Why this file changes, if that needs a word.
+    /// Why this file changes, if that needs an explanation.
     pub why: Option<&'static str>,
 }
 
@@ -208,11 +208,11 @@ impl Setup {
         }
     }
 
-    /// Returns what would be written for an agent; nothing if it is set up like this already.
+    /// Returns what haft would write for an agent; nothing if it is already set up like this.
     ///
     /// # Errors
     ///
-    /// Fails if a file cannot be read, or cannot take the lines.
+    /// Fails if a file cannot be read, or haft cannot add its lines to it.
     pub fn propose(&self, agent: &SetupAgent, (options, reach): (&Options, Reach)) -> anyhow::Result<Vec<Proposal>> {
         let program = own_program().context("haft cannot find its own program")?;
         let program = program.to_str().context("the path of haft is not UTF-8")?;
@@ -296,7 +296,7 @@ impl Setup {
     ///
     /// # Errors
     ///
-    /// Fails if a later change is in the way. Then nothing has changed.
+    /// Fails if a later change conflicts. Then nothing has changed.
     pub fn remove(&self, agent: &SetupAgent) -> anyhow::Result<Vec<String>> {
         let mut restored = Vec::new();
         for path in self.files(agent) {

@@ -1,6 +1,6 @@
-//! `haft undo` and `haft redo`: takes changes back, or the taking back.
+//! `haft undo` and `haft redo`: undo changes, or revert the undo.
 //!
-//! A person's word: nothing is asked. What somebody changed since is merged or left alone, never overwritten.
+//! The person decides, so haft asks nothing. It merges later changes or leaves them alone, and never overwrites them.
 
 mod by_hunk;
 
@@ -82,7 +82,7 @@ fn told(
     }
 }
 
-/// Returns what was done, or would be, in the words before the numbers of change sets.
+/// Returns the text before the numbers of change sets: what haft did, or would do.
 fn verb(taken: &TakenBack, request: &UndoRequest<'_>) -> Cow<'static, str> {
     let is_planned = request.mode == UndoMode::Plan;
     let undo = if is_planned { "Would undo" } else { "Undid" };
@@ -97,7 +97,7 @@ fn verb(taken: &TakenBack, request: &UndoRequest<'_>) -> Cow<'static, str> {
     }
 }
 
-/// Returns what is said behind the numbers of change sets.
+/// Returns the text after the numbers of change sets.
 fn remark(taken: &TakenBack, request: &UndoRequest<'_>) -> String {
     if !taken.redoes.is_empty() {
         return format!(" (undone by change set {})", numbers(&taken.sets));
@@ -112,7 +112,7 @@ fn remark(taken: &TakenBack, request: &UndoRequest<'_>) -> String {
     }
 }
 
-/// Shows what was taken back.
+/// Shows what haft undid.
 pub(super) fn show(taken: &TakenBack, request: &UndoRequest<'_>, redactor: &Redactor) -> anyhow::Result<()> {
     let named = if taken.redoes.is_empty() { &taken.sets } else { &taken.redoes };
     let noun = if named.len() == 1 { "change set" } else { "change sets" };
@@ -141,7 +141,7 @@ pub(super) fn show(taken: &TakenBack, request: &UndoRequest<'_>, redactor: &Reda
     Ok(())
 }
 
-/// Says why nothing was done, with the differences that stand in the way.
+/// Says why haft did nothing, with the differences that prevent it.
 pub(super) fn refused(
     (common, which): (&Common, Which),
     error: &HistoryError,
@@ -149,7 +149,7 @@ pub(super) fn refused(
 ) -> anyhow::Result<Exit> {
     let done = if which == Which::LastUndo { "redone" } else { "undone" };
     let conflicts = conflicts_of(error);
-    // A plan that shows what is in the way is what was asked for.
+    // A plan that shows the conflicts is a success: the person asked for it.
     let exit = if common.plan && !conflicts.is_empty() { Exit::Ok } else { Exit::Failed };
     if common.json {
         let mut told = refusal(error, redactor);
@@ -189,7 +189,7 @@ pub(super) fn refused(
     Ok(exit)
 }
 
-/// Says what stands in the way; the errors are worded for an undo.
+/// Returns the text of an error; the errors are worded for an undo.
 fn in_words(error: &HistoryError, done: &str) -> String {
     error.to_string().replace("nothing was undone", &format!("nothing was {done}"))
 }

@@ -1,6 +1,6 @@
 //! The state of the terminal: keys and reports go in, finished lines, orders and a frame come out.
 //!
-//! Nothing here touches the terminal or waits: a test feeds events and looks at what comes out.
+//! Nothing here touches the terminal or waits, so a test can feed events and check the output.
 //!
 //! Not here: the work itself (`worker`), the screen (`region`, `terminal.rs`).
 
@@ -28,7 +28,7 @@ use super::question::Question;
 use super::region::Colours;
 use activity::Activity;
 
-/// How long the second Ctrl-C may come after the first one.
+/// How long after the first Ctrl-C a second one leaves.
 const LEAVE_AGAIN: Duration = Duration::from_secs(3);
 
 /// The terminal as a value.
@@ -111,17 +111,17 @@ impl App {
         }
     }
 
-    /// Returns the lines that were finished since the last look, for the scrollback.
+    /// Returns the lines that were finished since the last call, for the scrollback.
     pub(super) fn take_finished(&mut self) -> Vec<String> {
         std::mem::take(&mut self.finished)
     }
 
-    /// Returns the orders that were given since the last look.
+    /// Returns the orders that were given since the last call.
     pub(super) fn take_orders(&mut self) -> Vec<Order> {
         std::mem::take(&mut self.orders)
     }
 
-    /// The terminal has so many columns.
+    /// Sets how many columns the terminal has.
     pub(super) fn resized(&mut self, columns: usize) {
         self.columns = columns;
     }
@@ -155,7 +155,7 @@ impl App {
         self.finished.push(line.into());
     }
 
-    /// Prints words of haft about what just happened.
+    /// Prints a message of haft about the last event.
     fn say(&mut self, words: &str) {
         self.finished.push(paint(Ink::Faint, words));
     }

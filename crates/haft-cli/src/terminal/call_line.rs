@@ -1,7 +1,7 @@
 //! A call as a person types it: `read_file path=Cargo.toml`, `bash command='cargo test'`, or one JSON object.
 //!
-//! Words are read as a shell reads them as far as quotes go: nothing is expanded, and an open quote is no mistake while the
-//! line is still being typed.
+//! Quotes work as in a shell. haft expands nothing, and an open quote is not an error while the user still types the
+//! line.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use super::tool_facts::ToolFacts;
 pub(super) struct Word {
     /// Without its quotes.
     pub(super) text: String,
-    /// Where it stands, with its quotes.
+    /// Its position in the line, with its quotes.
     pub(super) bytes: Range<usize>,
 }
 
@@ -116,7 +116,7 @@ pub(super) fn read(line: &str, tools: &[ToolFacts]) -> Option<CallLine> {
     Some(CallLine { tool: tool.name.clone(), given })
 }
 
-/// Reads a line as a call where it can hardly be a sentence: with a parameter of the tool, or as JSON.
+/// Reads a line as a call if it is hardly a sentence: it has a parameter of the tool, or is JSON.
 pub(super) fn read_if_plain(line: &str, tools: &[ToolFacts]) -> Option<CallLine> {
     let call = read(line, tools)?;
     let is_plain = match &call.given {

@@ -1,6 +1,6 @@
-//! What can be completed at the cursor: slash commands, files behind `@`, tools, their parameters and values.
+//! Completes at the cursor: slash commands, files after `@`, tools, their parameters and values.
 //!
-//! A pure function of the line and of what is known; the menu is made anew with each key.
+//! A pure function of the line and the known names; each key builds a new menu.
 
 mod fuzzy;
 
@@ -13,7 +13,7 @@ pub(super) use fuzzy::ranked;
 
 /// Most items that a menu has.
 const MOST: usize = 200;
-/// Most items that are shown at once.
+/// Most items that are visible at the same time.
 const SHOWN: usize = 6;
 
 /// What is known to complete with.
@@ -175,7 +175,7 @@ fn of_value(tool: &ToolFacts, (key, value): (&str, &str), place: Range<usize>, k
         Takes::Path => known.files.iter().map(item).collect(),
         _ => parameter.takes.choices().iter().map(item).collect(),
     };
-    // What is there already needs no menu.
+    // A complete value needs no menu.
     let is_whole = items.iter().any(|item| item.label == value);
     if is_whole { None } else { made(value, items, place, MenuKind::Arguments) }
 }

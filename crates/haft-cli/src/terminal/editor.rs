@@ -1,7 +1,7 @@
 //! The line that a person types: several lines of text, a cursor, folded pastes.
 //!
 //! A long paste is one character here, which is shown as `[pasted 120 lines]`, is removed with one key and becomes its text
-//! when the line is sent. The characters that stand for pastes are private ones that nobody can type.
+//! when the line is sent. The characters that stand for pastes are private ones that the user cannot type.
 //!
 //! Not here: earlier lines (`history`), what can be completed (`completion`), where rows break (`layout`).
 
@@ -70,14 +70,14 @@ impl Editor {
         whole
     }
 
-    /// Takes the text away; returns it whole.
+    /// Removes the text and returns it in full.
     pub(super) fn take(&mut self) -> String {
         let whole = self.whole();
         self.set("");
         whole
     }
 
-    /// Puts this text in place of what is there, with the cursor behind it.
+    /// Replaces the text, with the cursor at its end.
     pub(super) fn set(&mut self, text: &str) {
         self.text.clear();
         self.pastes.clear();
@@ -107,7 +107,7 @@ impl Editor {
         }
     }
 
-    /// Puts a text in the place of a stretch of bytes, with the cursor behind it.
+    /// Replaces a range of bytes with a text, with the cursor after it.
     pub(super) fn replace(&mut self, bytes: std::ops::Range<usize>, by: &str) {
         self.text.replace_range(bytes.clone(), by);
         self.cursor = bytes.start + by.len();
@@ -205,7 +205,7 @@ impl Editor {
         self.text.len() - behind.trim_start_matches(char::is_alphanumeric).len()
     }
 
-    /// Returns the place in another line that is as far from its start as the cursor is from that of its own.
+    /// Returns the position in another line that is in the column of the cursor.
     fn column_in_line(&self, start: usize) -> usize {
         let column = self.text[self.line_start()..self.cursor].chars().count();
         let line = self.text[start..].split('\n').next().unwrap_or_default();

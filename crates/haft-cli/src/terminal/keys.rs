@@ -1,7 +1,7 @@
-//! Keys and pastes, made of the bytes that a terminal sends.
+//! Decodes the bytes that a terminal sends into keys and pastes.
 //!
-//! A paste is one value, however long it is and whatever it contains: nothing in it is ever a key. Bytes are kept until they
-//! are a whole key, so that a read may end anywhere.
+//! A paste is one value, whatever its length and content: nothing in it is ever a key. The decoder keeps bytes until they
+//! are a complete key, so a read may end anywhere.
 //!
 //! Not here: what a key does (`app`).
 
@@ -14,7 +14,7 @@ pub(super) enum Input {
     Paste(String),
 }
 
-/// One key with what was held down.
+/// One key with its modifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Key {
     pub(super) code: Code,
@@ -70,7 +70,7 @@ impl Key {
 
 const PASTE_BEGINS: &[u8] = b"\x1b[200~";
 const PASTE_ENDS: &[u8] = b"\x1b[201~";
-/// Longest escape sequence; what is longer is none.
+/// Longest escape sequence; a longer one is discarded.
 const LONGEST: usize = 64;
 
 /// Reads keys from bytes.
@@ -82,7 +82,7 @@ pub(super) struct Decoder {
 }
 
 impl Decoder {
-    /// Takes bytes; returns what is whole.
+    /// Takes bytes; returns the complete keys and pastes.
     pub(super) fn feed(&mut self, bytes: &[u8]) -> Vec<Input> {
         self.bytes.extend_from_slice(bytes);
         let mut inputs = Vec::new();
@@ -97,7 +97,7 @@ impl Decoder {
         self.in_paste.is_none() && !self.bytes.is_empty()
     }
 
-    /// Takes what waits for what it is: nothing more came.
+    /// Decodes the waiting bytes as they are, because no more came.
     pub(super) fn flush(&mut self) -> Vec<Input> {
         if !self.waits() {
             return Vec::new();
@@ -106,12 +106,12 @@ impl Decoder {
         match bytes.as_slice() {
             [0x1b] => vec![Input::Key(Key::plain(Code::Escape))],
             [0x1b, 0x1b] => vec![Input::Key(Key::plain(Code::Escape)); 2],
-            // Half of something that nobody knows.
+            // A part of an unknown sequence.
             _ => Vec::new(),
         }
     }
 
-    /// Returns the next input; nothing where bytes are missing, an empty one where bytes meant nothing.
+    /// Returns the next input: nothing if bytes are missing, an empty one if the bytes have no meaning.
     fn next(&mut self) -> Option<Option<Input>> {
         if let Some(from) = self.in_paste {
             return self.rest_of_paste(from).map(Some);
@@ -214,7 +214,7 @@ fn control(byte: u8) -> Option<Key> {
     })
 }
 
-/// Returns the key of a sequence, without what introduces it.
+/// Returns the key of a sequence, without its introducer.
 fn csi(sequence: &[u8]) -> Option<Key> {
     let (last, numbers) = sequence.split_last()?;
     let text = std::str::from_utf8(numbers).ok()?;

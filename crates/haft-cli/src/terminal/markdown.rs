@@ -1,8 +1,8 @@
 //! The model's text, printed block by block while it is written.
 //!
 //! A block is printed when it is closed: a paragraph or a list by an empty line, code by its fence, a heading by its line
-//! end. Until then its last rows are in the live region. Printed text is made of logical lines; only tables are laid out
-//! for the present width.
+//! end. Until then its last rows are in the live region. Printed text has logical lines; only tables are laid out
+//! for the current width.
 //!
 //! Not here: how a block looks (`render`, `table`), colours of code (`code`).
 

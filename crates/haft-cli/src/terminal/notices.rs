@@ -1,4 +1,4 @@
-//! The host's remarks: on stderr until the screen is drawn, then as finished lines.
+//! Shows the host's notices: on stderr until the screen is drawn, then as finished lines.
 
 use std::io;
 use std::sync::{Arc, OnceLock};
@@ -9,12 +9,12 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::protocol::Report;
 use crate::notices::Stderr;
 
-/// Shows remarks wherever the person looks.
+/// Shows notices where the user looks at that moment.
 #[derive(Clone, Default)]
 pub(super) struct ScreenNotices(Arc<OnceLock<UnboundedSender<Report>>>);
 
 impl ScreenNotices {
-    /// Sends remarks to the screen from now on.
+    /// Sends notices to the screen from now on.
     pub(super) fn send_to(&self, reports: UnboundedSender<Report>) {
         // There is one screen.
         let _is_set = self.0.set(reports);

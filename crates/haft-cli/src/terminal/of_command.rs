@@ -12,7 +12,7 @@ use rustix::termios::{
 };
 use tokio::io::unix::AsyncFd;
 
-/// The terminal at which haft was started. It has its own modes again when this is dropped.
+/// The terminal at which haft was started. Dropping this restores its modes.
 pub(crate) struct OwnTerminal {
     terminal: OwnedFd,
     usual: Termios,
@@ -25,7 +25,7 @@ pub(crate) fn which_are_terminals() -> [bool; 3] {
 }
 
 impl OwnTerminal {
-    /// Finds it among the standard streams; one that can be read and written is the best.
+    /// Finds it among the standard streams; prefers one that can be read and written.
     pub(crate) fn find() -> Option<Self> {
         let streams = [rustix::stdio::stdin(), rustix::stdio::stdout(), rustix::stdio::stderr()];
         let terminals: Vec<BorrowedFd<'_>> = streams.into_iter().filter(|stream| isatty(stream)).collect();
@@ -36,14 +36,14 @@ impl OwnTerminal {
         Some(Self { terminal: chosen.try_clone_to_owned().ok()?, usual, is_raw: false })
     }
 
-    /// Returns whether this process is in front of it.
+    /// Returns whether this process is in the foreground.
     pub(crate) fn is_ours(&self) -> bool {
         tcgetpgrp(&self.terminal).is_ok_and(|group| group == rustix::process::getpgrp())
     }
 
     /// Passes every key on as it is, or lets the terminal make lines of them again.
     ///
-    /// From the background the kernel stops this process until it is in front.
+    /// In the background the kernel stops this process until it is in the foreground.
     pub(crate) fn set_raw(&mut self, is_raw: bool) {
         if self.is_raw == is_raw {
             return;
@@ -74,7 +74,7 @@ impl OwnTerminal {
         let _ = tcsetattr(other, OptionalActions::Now, &self.usual);
     }
 
-    /// Throws away what was typed before.
+    /// Discards earlier keystrokes.
     pub(crate) fn forget_keys(&self) {
         let _ = tcflush(&self.terminal, QueueSelector::IFlush);
     }
@@ -113,8 +113,8 @@ impl Drop for OwnTerminal {
 
 /// What is typed at the terminal.
 ///
-/// The terminal stays as it is for others who have it open too: reading it waits, so it is read only when there is
-/// something to be read.
+/// The terminal keeps its mode for other programs that have it open: a read blocks, so haft reads only when there is
+/// input.
 pub(crate) struct Keys(AsyncFd<OwnedFd>);
 
 impl Keys {
@@ -141,7 +141,7 @@ impl Keys {
 pub(crate) struct CommandTerminal(AsyncFd<OwnedFd>);
 
 impl CommandTerminal {
-    /// Takes it.
+    /// Takes the descriptor.
     pub(crate) fn new(end: OwnedFd) -> io::Result<Self> {
         rustix::io::ioctl_fionbio(&end, true)?;
         // SAFETY: the descriptor is owned, and stays open as long as it is registered.

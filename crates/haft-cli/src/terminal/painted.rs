@@ -1,8 +1,8 @@
-//! Text with colours: how wide it is, how it is cut, and how its colours are taken away.
+//! Text with colours: measures it, cuts it, and removes its colours.
 //!
-//! Colours are the sequences that `anstyle` writes into a text; they take no room. Text of others is made safe before it is
-//! painted, so no other sequence is ever in it. Only the sixteen colours of the terminal's own palette are used: they are
-//! readable on light and on dark ground.
+//! Colours are the sequences that `anstyle` writes into a text; they take no room. haft makes foreign text safe before it
+//! paints it, so no other sequence is ever in it. It uses only the sixteen colours of the terminal's own palette, which are
+//! readable on light and on dark backgrounds.
 
 use std::borrow::Cow;
 
@@ -85,7 +85,7 @@ pub(super) fn cut(text: &str, columns: usize) -> Cow<'_, str> {
     Cow::Owned(kept)
 }
 
-/// Takes the colours out of a text.
+/// Removes the colours from a text.
 pub(super) fn bare(text: &str) -> Cow<'_, str> {
     if !text.contains('\u{1b}') {
         return Cow::Borrowed(text);
@@ -93,7 +93,7 @@ pub(super) fn bare(text: &str) -> Cow<'_, str> {
     Cow::Owned(pieces(text).filter(|piece| !piece.is_colour).map(|piece| piece.text).collect())
 }
 
-/// A stretch of a text: a colour, or what is between two of them.
+/// A piece of a text: a colour, or the text between two colours.
 struct Piece<'t> {
     text: &'t str,
     is_colour: bool,

@@ -1,6 +1,6 @@
-//! What the screen and the work say to each other: orders one way, reports the other.
+//! The messages between the screen and the worker: orders to the worker, reports to the screen.
 //!
-//! The screen has a thread of its own, so that a key is shown at once whatever the work does.
+//! The screen has its own thread, so it shows a key immediately, whatever the worker does.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ pub(super) enum Order {
     Confirmed(Vec<String>),
     /// A message for the model at its next step, while it works.
     Queue(Queued),
-    /// Takes such a message back.
+    /// Withdraws such a message.
     Unqueue(u64),
     /// Stops what runs.
     Stop,
@@ -40,11 +40,11 @@ pub(super) enum Order {
     Model(String),
     /// Begins a new conversation.
     Clear,
-    /// Goes on with a session.
+    /// Continues a session.
     Resume(String),
     /// Keeps what is typed and not sent.
     Draft(String),
-    /// Gives the terminal back to the shell until it is called again.
+    /// Gives the terminal back to the shell until the shell resumes haft.
     Suspend,
     Quit,
 }
@@ -83,7 +83,7 @@ pub(super) enum Reply {
     Always,
     /// No: the person makes another call instead, and the model gets its result.
     Instead(CallLine),
-    /// To a model that goes in circles: it may go on.
+    /// To a model that repeats itself: it may continue.
     GoOn,
 }
 
@@ -105,7 +105,7 @@ pub(super) enum Subject {
     Plan { does: String },
 }
 
-/// What the work tells.
+/// A report of the worker.
 #[derive(Clone, Debug)]
 pub(super) enum Report {
     /// What was found.

@@ -1,7 +1,7 @@
 //! The question at the terminal: which keys answer it, and what they mean.
 //!
-//! An answer is a key of its own. Enter answers nothing. Keys count only when none was pressed for a moment after the
-//! question was drawn: what a person was typing when it appeared goes on into the line below. A paste never answers.
+//! Each answer has its own key. Enter answers nothing. A key counts only if none was pressed for a moment after the
+//! question was drawn: keys of a person who was typing when it appeared go into the line below. A paste never answers.
 //!
 //! Not here: the words of the question (`prompt::question`).
 
@@ -19,7 +19,7 @@ use crate::prompt::scope_words;
 use crate::screen::safe;
 use haft_host::wrapped::wrapped;
 
-/// How long no key may have been pressed before one counts.
+/// How long the keyboard must be idle before a key counts.
 const QUIET: Duration = Duration::from_millis(400);
 
 /// A question that waits for an answer.
@@ -120,7 +120,7 @@ impl Question {
         Pressed::Kept
     }
 
-    /// Takes a key while a note is typed; nothing where the note is given up.
+    /// Takes a key while the person types a note; nothing if the person discards the note.
     fn press_in_note(note: &mut Editor, key: Key) -> Option<Pressed> {
         match key.code {
             Code::Enter => {

@@ -1,4 +1,4 @@
-//! The terminal's own modes: every key as it is pressed, pastes as pastes, and everything as it was at the end.
+//! The terminal's raw mode: passes on every key when it is pressed, marks pastes, and restores the modes at the end.
 
 use std::io::{self, Write};
 
@@ -27,10 +27,10 @@ impl RawMode {
         Ok(mode)
     }
 
-    /// Sets the modes anew: whoever had the terminal meanwhile may have changed them.
+    /// Sets the modes again: another program may have changed them in the meantime.
     pub(super) fn enter_again(&self) {
         let mut raw = self.usual.clone();
-        // What is printed stays as it is: a line end of somebody else must not make stairs.
+        // Output processing stays on: a line end that another program prints must return to the first column.
         raw.local_modes &= !(LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG | LocalModes::IEXTEN);
         raw.input_modes &= !(InputModes::ICRNL | InputModes::INLCR | InputModes::IXON | InputModes::ISTRIP);
         raw.special_codes[SpecialCodeIndex::VMIN] = 1;

@@ -1,9 +1,9 @@
-//! The live region: the last rows on the screen, which are drawn again; everything above them belongs to the scrollback.
+//! The live region: the last rows on the screen, which haft redraws. Everything above them belongs to the scrollback.
 //!
-//! Finished text is printed as logical lines, which the terminal itself breaks and breaks anew when its size changes. haft
-//! never touches it again: no scroll region, no clearing, no question to the terminal. A frame begins by moving up over the
-//! rows that the old region occupies at the present width. A count that is too large would eat into the scrollback, so
-//! each row is kept shorter than the terminal, and the count is never above what any terminal may have made of it.
+//! haft prints finished text as logical lines. The terminal wraps them, and wraps them again when its size changes. haft
+//! never touches them again: it uses no scroll region, clears nothing and sends the terminal no queries. A frame begins by
+//! moving up over the rows that the old region occupies at the current width. A count that is too large would erase a part
+//! of the scrollback, so each row is shorter than the terminal, and the count is never above that of any terminal.
 //!
 //! Not here: what is shown (`app`), writing to the terminal (`terminal.rs`).
 
@@ -11,7 +11,7 @@ use std::fmt::Write;
 
 use super::painted::{bare, cut, width};
 
-/// Begins and ends a frame that the terminal shows at once.
+/// Begins and ends a frame that the terminal shows as a whole.
 const SYNC_BEGINS: &str = "\u{1b}[?2026h\u{1b}[?25l";
 const SYNC_ENDS: &str = "\u{1b}[?25h\u{1b}[?2026l";
 const ERASE_BELOW: &str = "\u{1b}[J";
@@ -39,7 +39,7 @@ pub(super) enum Colours {
     Off,
 }
 
-/// Whether a terminal breaks lines anew when its width changes. Most do; xterm, rxvt and the console of Linux cut them.
+/// Whether a terminal wraps lines again when its width changes. Most do; xterm, rxvt and the console of Linux cut them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reflow {
     Breaks,
@@ -85,7 +85,7 @@ impl Region {
         out
     }
 
-    /// Returns the bytes that take the region away, for something else that prints.
+    /// Returns the bytes that erase the region, so that another program can print.
     pub(super) fn clear(&mut self, size: Size) -> String {
         let mut out = String::new();
         self.move_to_top(&mut out, size);
@@ -94,7 +94,7 @@ impl Region {
         out
     }
 
-    /// Somebody else has printed: what was drawn stays where it is.
+    /// Another program has printed: the drawn region stays where it is.
     pub(super) fn forget(&mut self) {
         self.drawn = Frame::default();
         self.size = None;

@@ -1,6 +1,6 @@
-//! The change of one file in a question: differences with the changed words marked, a new file as code.
+//! Shows the change of one file in a question: a difference with the changed words marked, or a new file as code.
 //!
-//! `-` and `+` stand in front, so that nothing depends on colours; the marks are underlines.
+//! Each line begins with `-` or `+`, so nothing depends on colours; the marks are underlines.
 
 use anstyle::{AnsiColor, Style};
 use haft_contract::diff::{Diff, DiffLine};

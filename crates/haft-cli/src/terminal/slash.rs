@@ -1,10 +1,10 @@
-//! Slash commands: the one list of them, and what a typed one means.
+//! Slash commands: the list of all of them, and the parser.
 //!
-//! A command that only shows something is a subcommand of haft under another name, so that both say the same.
+//! A command that only shows something runs the subcommand of haft of the same name, so both print the same.
 
 use super::call_line::words;
 
-/// A slash command with what was typed behind it.
+/// A slash command with its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Slash {
     Help,
@@ -41,9 +41,9 @@ const COMMANDS: &[Command] = &[
     Command { name: "log", takes: "[-n N]", does: "lists changes in this project, newest first" },
     Command { name: "model", takes: "[NAME]", does: "lists models, or uses another one" },
     Command { name: "tools", takes: "[TOOL]", does: "lists the tools, or describes one" },
-    Command { name: "rules", takes: "[list | explain 'COMMAND']", does: "lists the rules, or shows how they judge a command" },
-    Command { name: "network", takes: "[list | allow HOST | deny HOST]", does: "shows or sets which hosts commands may reach" },
-    Command { name: "jobs", takes: "[output JOB | stop JOB]", does: "lists background jobs, shows output, or stops one" },
+    Command { name: "rules", takes: "[list | explain 'COMMAND']", does: "lists rules, or explains a command" },
+    Command { name: "network", takes: "[list | allow HOST | deny HOST]", does: "hosts that commands may reach" },
+    Command { name: "jobs", takes: "[output JOB | stop JOB]", does: "lists or controls background jobs" },
     Command { name: "plan", takes: "", does: "switches plan mode: haft changes nothing" },
     Command { name: "yolo", takes: "", does: "switches yes to every ordinary question" },
     Command { name: "sessions", takes: "", does: "lists conversations in this project" },
@@ -70,7 +70,7 @@ pub(super) fn is_complete(line: &str) -> bool {
     command.is_some_and(|command| command.takes.is_empty() || command.takes.starts_with('['))
 }
 
-/// Reads a slash command; nothing where the line is none, and what is wrong where nobody knows it.
+/// Parses a slash command: nothing if the line is none, an error if the command is unknown.
 pub(super) fn read(line: &str) -> Option<Result<Slash, String>> {
     let rest = line.strip_prefix('/')?;
     // A path is no command.

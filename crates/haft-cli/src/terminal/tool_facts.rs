@@ -1,4 +1,4 @@
-//! What the terminal knows of each tool: enough to complete a call, to help with it and to see mistakes while it is typed.
+//! Facts about each tool: enough to complete a call, to show help, and to find mistakes while the user types.
 
 use haft_contract::closest::closest;
 use haft_contract::spec::Spec;

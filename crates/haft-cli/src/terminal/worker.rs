@@ -1,6 +1,6 @@
-//! The work behind the screen: a thread of its own that runs calls, commands and the model.
+//! The worker behind the screen: a separate thread that runs calls, commands and the model.
 //!
-//! One thing is done at a time. While it is done, the desk still takes what cannot wait: answers, a stop, messages for the
+//! It does one thing at a time. Meanwhile the desk still takes orders that cannot wait: answers, a stop, messages for the
 //! model, another mode.
 //!
 //! Not here: what is shown (`app`), the turn loop (`haft-agent`).
@@ -43,7 +43,7 @@ const MOST_SESSIONS: usize = 100;
 /// How the session of calls is named before there is a conversation.
 const CONSOLE: &str = "terminal";
 
-/// What the work is given.
+/// The input of the worker.
 pub(super) struct Job {
     pub(super) host: Host,
     pub(super) common: Common,
@@ -77,7 +77,7 @@ struct Worker {
     asker: Asker,
     /// The session of all calls, once there is one.
     session: Option<Session>,
-    /// Writes the conversation down, once there is one.
+    /// Records the conversation, once there is one.
     recorder: Option<Arc<SessionRecorder>>,
     messages: Vec<Message>,
     /// What a process that ended left open.
@@ -206,7 +206,7 @@ impl Worker {
         sessions.iter().take(MOST_SESSIONS).map(about).collect()
     }
 
-    /// Looks on a thread of its own which files there are.
+    /// Lists the files on a separate thread.
     fn list_files(&self) {
         let (host, reports) = (self.host.clone(), self.reports.clone());
         std::thread::spawn(move || {
@@ -234,7 +234,7 @@ impl Worker {
         }
     }
 
-    /// Goes on with a session: its messages, its model, what waited.
+    /// Continues a session: its messages, its model, its waiting messages.
     async fn resume(&mut self, name: &str) {
         let sessions = self.host.state.sessions();
         let taken = sessions.find(name).and_then(|id| sessions.take_up(&id));

@@ -1,7 +1,7 @@
-//! The answer to an event, in the form that the agent takes.
+//! The answer to an event, in the form that the agent accepts.
 //!
-//! Where a question does not reach a person, one that a person has to answer each time is refused, with that reason. An
-//! ordinary question is left to the agent's own rules and questions.
+//! If no question reaches a person, haft refuses a call that a person must decide each time, and says so. It leaves an
+//! ordinary question to the agent's own rules and questions.
 
 use haft_policy::decision::{Class, Decision, Ruling};
 use haft_runtime::redact::Redactor;
@@ -47,7 +47,7 @@ impl Answer {
                 format!("The rule \"{rule}\" of haft refuses this. {reason} Nothing was run. Next: {instead}.")
             }
         };
-        // Values that are hidden may lie where the words are cut.
+        // Hidden before the cut: a cut through a secret would leave a part of it visible.
         let words = redactor.redact(&words);
         Self { form, decision, class: *class, reason: bounded(&words), input: None }
     }

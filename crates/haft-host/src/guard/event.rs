@@ -1,7 +1,6 @@
 //! One event of an agent: what it is about to do, and where.
 //!
-//! Which agent sent it is told by the names of its fields. Only forms that are documented are known; anything else is
-//! not guessed at.
+//! The names of the fields tell which agent sent it. haft knows only documented forms, and does not guess others.
 
 use std::path::PathBuf;
 

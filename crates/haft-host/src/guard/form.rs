@@ -1,7 +1,7 @@
-//! The forms in which agents send events and take answers, and what can be said in them.
+//! The forms in which agents send events and accept answers.
 //!
-//! Whether a question reaches a person depends on the form and on the permission mode that the agent runs in. Only what
-//! is known to ask is taken to ask: an agent that drops a question makes the call.
+//! Whether a question reaches a person depends on the form and on the permission mode of the agent. haft relies on a
+//! question only where it is known to be asked: an agent that drops a question makes the call.
 
 use serde_json::Value;
 
@@ -83,7 +83,7 @@ pub(super) enum PermissionMode {
     Asks,
     /// The agent asks a person, and only makes a plan.
     Plans,
-    /// The agent asks nobody, or haft does not know the mode.
+    /// The agent does not ask, or haft does not know the mode.
     NeverAsks,
 }
 

@@ -1,7 +1,7 @@
 //! Asks about commands that show settings of git in which there is a password or a token.
 //!
-//! Most repositories have none, and then nothing is asked: `git remote -v` is an everyday command. Where an address or a
-//! header holds one, nobody hides it before the model sees it.
+//! Most repositories have none, and then haft does not ask: `git remote -v` is an everyday command. If an address or a
+//! header contains one, haft cannot hide it before the model sees it.
 
 use std::path::{Path, PathBuf};
 

@@ -1,8 +1,8 @@
-//! Judges what an agent is about to do, by the rules that hold for haft's own tools.
+//! Judges a call of an agent by the rules for haft's own tools.
 //!
-//! A call is said as the effects that the same call of haft's tool would have, so the same rules speak about it under the
-//! same names. What differs: haft runs nothing here, so nothing is contained, and what haft would undo or throw away is
-//! not allowed because of that.
+//! The call is described by the effects that the same call of haft's tool would have, so the same rules apply under the
+//! same names. One thing differs: a command that haft does not run itself is not contained, so haft does not allow it
+//! only because its changes could be undone or discarded.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -80,11 +80,11 @@ pub(super) struct Judge {
     rewrites: bool,
     policy: Policy,
     mode: Mode,
-    /// The yes that the user gave beforehand.
+    /// The yes that the user gave in advance.
     yes: Option<AdvanceYes>,
     /// Whether the agent only makes a plan.
     plans: bool,
-    /// Whether the agent says that it asks nobody.
+    /// Whether the agent says that it does not ask.
     never_asks: bool,
     /// Whether the agent answers ordinary questions by its own rules.
     leaves_questions: bool,
@@ -97,7 +97,7 @@ pub(super) struct Judge {
 }
 
 impl Judge {
-    /// Gets ready for the workspace that an event is about. No state is changed, and nobody is asked.
+    /// Prepares for the workspace that an event is about. It changes no state and asks no question.
     pub(super) fn open((options, reach): (&Options, Reach), event: &Event) -> anyhow::Result<Self> {
         let options = place::workspace(options, event);
         let rewrites = reach == Reach::Contains && event.recipient.form.takes_rewritten_calls();

@@ -1,9 +1,9 @@
 //! Knows the rules about commands in the agent's own settings that deny or ask.
 //!
 //! The agent compares its rules with the call that it makes. If haft rewrote that call, no rule about `rm` would match any
-//! more. So haft leaves a command as it is if such a rule may be about it: the agent decides, and haft only judges.
+//! more. So haft does not rewrite a command that such a rule may match: the agent decides, and haft only judges.
 //!
-//! A rule is read as wide as it may be meant. Rules that allow do not matter here.
+//! haft reads a rule as widely as it may be meant. Rules that allow do not matter here.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Which files a patch of `apply_patch` touches, as its headings say.
+//! Finds the files that a patch of `apply_patch` touches, by its headings.
 
 use super::wanted::Deed;
 
@@ -14,7 +14,7 @@ pub(super) fn touched(patch: &str) -> Option<Vec<(Deed, String)>> {
     for line in patch.lines().map(str::trim) {
         let heading = headings.iter().find_map(|(words, deed)| Some((*deed, line.strip_prefix(words)?.trim())));
         let Some((deed, path)) = heading.filter(|(_, path)| !path.is_empty()) else { continue };
-        // What is moved is not any more where it was.
+        // A moved file no longer has its old path.
         if line.starts_with("*** Move to:")
             && let Some((before, _)) = touched.last_mut()
         {

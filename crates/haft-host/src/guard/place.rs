@@ -1,4 +1,4 @@
-//! Which folder an event is judged in.
+//! Finds the workspace in which haft judges an event.
 
 use std::path::{Component, Path, PathBuf};
 

@@ -1,7 +1,7 @@
-//! What haft does about a call that is made: it runs commands itself, and records what file tools change.
+//! Covers a call that the agent makes: haft runs commands itself, and records what file tools change.
 //!
-//! Before the call haft leaves a ticket for the command, or keeps the contents of the files. After the call it records what
-//! became of them. If any of this fails, the call is judged as before, and the answer says that it cannot be undone.
+//! Before the call haft writes a ticket for the command, or keeps the contents of the files. After the call it records
+//! what changed. If any of this fails, haft only judges the call, and the answer says that it cannot be undone.
 
 use anyhow::Context;
 use haft_config::environment::{own_program, variable};

@@ -1,7 +1,7 @@
 //! Rewrites a command of an agent to one that haft runs, in the field that the agent reads.
 //!
-//! Everything else of the call stays as it is: its time limit, whether it runs in the background, its folder. The command
-//! is quoted as one word, which a shell reads back exactly.
+//! All other arguments of the call stay unchanged: its time limit, its background flag, its folder. The command is quoted
+//! as one word, which a shell reads back exactly.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use super::setup_lines::quoted;
 
 /// Where agents have the text of a command.
 const COMMAND: &str = "command";
-/// A longer command is not written out: the system takes no word of more than 128 KiB, and quoting makes words longer.
+/// A longer command is only in the ticket: the system accepts no word of more than 128 KiB, and quoting makes it longer.
 const LONGEST: usize = 32 * 1024;
 /// The flag before a ticket.
 const TICKET: &str = " --ticket ";

@@ -1,7 +1,7 @@
-//! Says which files a search reads that leaves files out by itself: `rg` and `ag` pass by what git ignores and what is hidden.
+//! Finds the files that `rg` and `ag` read: by default they skip hidden files and files that git ignores.
 //!
-//! Options take them in again: one by one (`-g .env`), by a type of file, or all. What an option takes in is read here as
-//! widely as the program may read it.
+//! Options include them: single files (`-g .env`), a type of file, or all. haft reads an option as widely as the program
+//! may read it.
 
 use std::path::Path;
 

@@ -1,6 +1,6 @@
-//! What one judgement finds out about the secrets of a workspace.
+//! Caches what one judgement finds out about the secrets of a workspace.
 //!
-//! Each look reads folders, and a command may have thousands of parts. So each question is answered once.
+//! Each search reads folders, and a command may have thousands of parts. So haft searches only once for each question.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -1,8 +1,8 @@
 //! Finds the secrets that a command reads along with everything else in a folder.
 //!
-//! In the server their values would be hidden in the result. Here nobody sees the result before the model does, so a
-//! person is asked. What a program leaves out by itself (`rg` what git ignores, `git` what it does not know), or by its
-//! options (`grep --include`), is left out here too.
+//! As a server, haft would hide their values in the result. Here haft does not see the result before the model, so it asks
+//! a person. Files that a program leaves out by itself (`rg`: ignored files, `git`: untracked files) or by its options
+//! (`grep --include`) are left out here too.
 
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
 //! Knows the names under which haft's own server serves tools: haft's own, those of the dialects, and those of definitions.
 //!
-//! The server judges each call itself, so the guard does not ask about it a second time. Which dialect the server speaks
-//! stands in the agent's settings, which the guard does not read: the names of all of them count.
+//! The server judges each call itself, so the guard does not ask about it a second time. The agent's settings say which
+//! dialect the server uses, and the guard does not read them: the names of all dialects count.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::described_tools::Found;
 use crate::dialects::own_dialects;
 use crate::project_files::ProjectFiles;
 
-/// Returns whether haft's server serves a tool of this name, with these settings and what a trusted project brings along.
+/// Returns whether haft's server serves a tool of this name, with these settings and the files of a trusted project.
 pub(super) fn serves(tool: &str, (config, workspace): (&Path, &Path), files: Option<ProjectFiles>) -> bool {
     let is_meant = |dialect: &dyn Dialect| dialect.tools().iter().any(|known| known.name() == tool);
     let files = files.unwrap_or_default();

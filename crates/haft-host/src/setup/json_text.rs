@@ -1,6 +1,6 @@
 //! Adds values to a JSON file without touching the rest of its text.
 //!
-//! A settings file belongs to its user: order, spaces and line ends stay as they are.
+//! A settings file belongs to its user: order, spaces and line ends stay unchanged.
 
 use std::fmt;
 

@@ -135,7 +135,7 @@ mod tests {
         let (_, _, shown) = answered("?\ny\ns\nn\n");
         assert!(shown.contains("s - split this hunk") && shown.contains("cannot be split"), "{shown}");
         assert_eq!(shown.matches("+ new 20").count(), 1, "{shown}");
-        // Whoever goes away has not said yes.
+        // The end of input is not a yes.
         assert!(!answered("y\n").0);
     }
 }

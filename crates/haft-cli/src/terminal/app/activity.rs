@@ -1,4 +1,4 @@
-//! What is going on: who is waited for, what the model writes, what calls run and print.
+//! The current activity: what haft waits for, what the model writes, which calls run and what they print.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,8 +16,8 @@ const MOST_CALLS: usize = 4;
 /// Longest line of output that is kept, in bytes.
 const LONGEST: usize = 1_000;
 
-/// The last lines of what running calls print, filled by the work and read when a frame is drawn. A call may print much
-/// faster than anything is shown.
+/// The last lines that running calls print. The worker fills it, and each frame reads it. A call may print much faster
+/// than the screen shows.
 #[derive(Clone, Default)]
 pub(in crate::terminal) struct Tails(Arc<Mutex<HashMap<String, Tail>>>);
 
@@ -155,7 +155,7 @@ impl Activity {
         self.calls.push((call, now));
     }
 
-    /// Takes a call away that has ended.
+    /// Removes a call that has ended.
     pub(super) fn call_ended(&mut self, id: &str) {
         self.calls.retain(|(call, _)| call.id != id);
         self.tails.forget(id);

@@ -1,4 +1,4 @@
-//! The live region as rows: activity, questions, what waits, the input, the menu or help, the status.
+//! The rows of the live region: activity, questions, waiting messages, the input, the menu or help, the status.
 
 use std::time::Instant;
 
@@ -12,7 +12,7 @@ use crate::terminal::painted::{Ink, paint};
 use crate::terminal::protocol::{ModelReport, When, Yes};
 use crate::terminal::region::{Frame, Size};
 
-/// What stands before the input.
+/// The prompt before the input.
 const PROMPT: &str = "› ";
 /// Most rows of the input that are shown.
 const MOST_INPUT: usize = 10;

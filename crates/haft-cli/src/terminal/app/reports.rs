@@ -1,4 +1,4 @@
-//! What the work tells, and what is shown of it.
+//! Takes the reports of the worker, and shows them.
 
 use std::time::Instant;
 

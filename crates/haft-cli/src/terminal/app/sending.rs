@@ -1,4 +1,4 @@
-//! What becomes of a line that is sent: a slash command, a command, a call, or a message for the model.
+//! Sends a line: as a slash command, a command, a call, or a message for the model.
 
 use std::time::Instant;
 
@@ -93,7 +93,7 @@ impl App {
         self.refresh_menu();
     }
 
-    /// Starts what waits, now that nothing runs.
+    /// Starts the waiting lines, now that nothing runs.
     pub(super) fn start_queued(&mut self, now: Instant) {
         while !self.activity.is_busy() && !self.queue.is_empty() {
             let queued = self.queue.remove(0);
@@ -102,7 +102,7 @@ impl App {
         }
     }
 
-    /// Puts what waits back into the line, because what it waited for was stopped.
+    /// Puts waiting lines back into the input, because the work was stopped.
     pub(super) fn return_queued(&mut self) {
         while !self.queue.is_empty() {
             self.recall_queued();

@@ -1,4 +1,4 @@
-//! What slash commands do to the terminal, and which orders they become.
+//! Runs slash commands: changes the state of the terminal, or gives orders to the worker.
 
 use std::time::Instant;
 

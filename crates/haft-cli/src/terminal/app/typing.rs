@@ -1,4 +1,4 @@
-//! What keys and pastes do.
+//! Handles keys and pastes.
 
 use std::time::Instant;
 
@@ -46,7 +46,7 @@ impl App {
         }
     }
 
-    /// Keys that a person was pressing when a question appeared go on into the line, but send nothing.
+    /// Keys that a person was pressing when a question appeared go into the line, but send nothing.
     fn press_while_asked(&mut self, key: Key) {
         match key.code {
             Code::Char(c) if !key.held.ctrl && !key.held.alt => self.editor.insert(c.encode_utf8(&mut [0; 4])),
@@ -135,7 +135,7 @@ impl App {
         }
     }
 
-    /// Ctrl-C stops what runs, then clears the line, then leaves.
+    /// Ctrl-C stops the work; if none runs it clears the line; if the line is empty, a second one leaves.
     fn interrupt(&mut self, now: Instant) {
         if let Some(question) = self.editing.take() {
             self.editor.set("");
@@ -164,14 +164,14 @@ impl App {
         }
     }
 
-    /// Stops what runs. What waits for it comes back into the line; what is typed from now on is sent afterwards.
+    /// Stops the work. Waiting lines come back into the input; lines that are sent from now on wait for the end.
     fn stop(&mut self) {
         self.return_queued();
         self.activity.is_stopping = true;
         self.order(Order::Stop);
     }
 
-    /// Prints the last result whole.
+    /// Prints the last result in full.
     fn show_last_result(&mut self) {
         match self.last_result.take() {
             Some(text) => self.finished.extend(text.lines().map(|line| paint(Ink::Plain, line))),
@@ -255,7 +255,7 @@ impl App {
             MenuKind::Commands if menu.chosen().trim() == typed => return false,
             MenuKind::Commands => {
                 self.accept();
-                // A command that needs nothing more runs at once.
+                // A command that needs no arguments runs immediately.
                 return !slash::is_complete(self.editor.text().trim());
             }
             MenuKind::Files => self.accept(),
@@ -273,7 +273,7 @@ impl App {
     fn accept(&mut self) {
         let Some(menu) = self.menu.take() else { return };
         let mut text = menu.chosen().to_owned();
-        // What stands behind the cursor has its own blank.
+        // The text after the cursor has its own blank.
         if self.editor.text()[menu.replaces.end..].starts_with(' ') {
             text.truncate(text.trim_end().len());
         }

@@ -1,4 +1,4 @@
-//! Finds what a person means by a few letters: all of them occur, in their order.
+//! Fuzzy search: finds the items that contain all typed letters in their order.
 
 /// Returns the items that fit, the best first. Letters that follow each other, begin a word or stand in the last part of
 /// a path count more; of two that fit as well the shorter one comes first.

@@ -1,4 +1,4 @@
-//! Lines that were sent before: going back through them, and finding one.
+//! The history of sent lines: going back through them, and searching them.
 
 /// Most lines that are kept.
 const MOST: usize = 1_000;
@@ -55,7 +55,7 @@ impl History {
         self.back = None;
     }
 
-    /// Returns the how-manieth newest line that contains these words, without regard to capital letters.
+    /// Returns the nth newest line that contains these words, ignoring case.
     pub(in crate::terminal) fn find(&self, words: &str, which: usize) -> Option<&str> {
         let words = words.to_lowercase();
         let mut found = self.lines.iter().rev().filter(|line| line.to_lowercase().contains(&words));

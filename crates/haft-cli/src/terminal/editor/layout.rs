@@ -1,4 +1,4 @@
-//! Where the rows of the typed text break, and where the cursor is then.
+//! Breaks the typed text into rows, and finds the row and column of the cursor.
 
 use unicode_width::UnicodeWidthChar;
 

@@ -1,7 +1,7 @@
 //! Colours for code: comments, texts, numbers and words of the language, by a small reader that knows no grammar.
 //!
-//! It is wrong in corners and never slow: each line is read once, nothing is loaded, and a file of any size costs what its
-//! letters cost. The text itself is never changed.
+//! It is wrong in rare cases and never slow: it reads each line once, loads nothing, and takes time in proportion to the
+//! text. It never changes the text itself.
 
 use anstyle::{AnsiColor, Style};
 

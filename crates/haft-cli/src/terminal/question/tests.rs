@@ -98,7 +98,9 @@ fn the_rows_name_the_tool_the_danger_and_every_answer() {
       n  no (then you may add a note for the model)
       s  no, and stop
     ");
-    assert!(rows(dangerous_command()).starts_with("? dangerous: Tool(bash): allow it?\n  y  yes, this once\n  e  edit"));
+    assert!(
+        rows(dangerous_command()).starts_with("? dangerous: Tool(bash): allow it?\n  y  yes, this once\n  e  edit")
+    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Asks the person at the screen, and carries the answers back to the calls that wait for them.
+//! Asks the person at the screen, and returns the answers to the waiting calls.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
@@ -39,11 +39,11 @@ struct Inner {
     /// What happens to changes, in every session that is opened from now on.
     mode: Mutex<Mode>,
     lists: HostLists,
-    /// The calls about which somebody was asked, and so has seen what they would do.
+    /// The calls about which the person was asked, and so has seen what they would do.
     seen: Mutex<HashSet<String>>,
 }
 
-/// Takes a question back when nobody waits for its answer any more.
+/// Withdraws a question when no call waits for its answer any more.
 struct Open<'a> {
     asker: &'a Inner,
     id: u64,
@@ -79,7 +79,7 @@ impl Asker {
     pub(super) fn answer(&self, id: u64, reply: Reply) {
         let waiting = self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
         if let Some(waiting) = waiting {
-            // Whoever asked may have gone meanwhile.
+            // The call that asked may have ended in the meantime.
             let _is_gone = waiting.send(reply);
         }
     }
@@ -98,12 +98,12 @@ impl Asker {
         }
     }
 
-    /// Returns whether somebody was asked about a call.
+    /// Returns whether the person was asked about a call.
     pub(super) fn was_asked(&self, call: &str) -> bool {
         self.0.seen.lock().unwrap_or_else(PoisonError::into_inner).contains(call)
     }
 
-    /// Does this with changes from now on.
+    /// Sets what happens to changes from now on.
     pub(super) fn set_mode(&self, mode: Mode) {
         *self.0.mode.lock().unwrap_or_else(PoisonError::into_inner) = mode;
     }
@@ -140,7 +140,7 @@ impl Asker {
         request.yes_to_hosts()
     }
 
-    /// Makes the call that the person wrote in place of the model's; the model reads what came of it.
+    /// Makes the call that the person wrote in place of the model's; the model reads its result.
     async fn instead(&self, call: CallLine) -> Verdict {
         let approver = YesToOrdinary::or_ask(self.clone());
         let session = self.session(INSTEAD, Box::new(approver)).without_jobs();

@@ -1,4 +1,4 @@
-//! A conversation with a model: one prompt at a time, told while it happens, written down before anything follows from it.
+//! A conversation with a model: one prompt at a time. haft reports each step as it happens, and records it before the next.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -41,7 +41,7 @@ pub(super) struct Spent {
 }
 
 impl Spent {
-    /// What a session that is taken up has cost.
+    /// The cost so far of a session that is continued.
     pub(super) fn of(tally: Tally) -> Self {
         let usage = Usage { input: tally.input, output: tally.output, ..Usage::default() };
         Self { usage, price: None }
@@ -272,7 +272,7 @@ impl Teller<'_> {
     }
 }
 
-/// Returns the end of a conversation that is taken up, as it was shown.
+/// Returns the end of a conversation that is continued, as it was shown.
 pub(super) fn retold(left: &ResumedSession, id: &str, redactor: &Redactor) -> Vec<String> {
     let mut lines = vec![paint(Ink::Faint, &format!("Continuing session {id}, {} messages", left.past.messages.len()))];
     if left.unread > 0 || left.past.lost > 0 {

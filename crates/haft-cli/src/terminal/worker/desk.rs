@@ -1,4 +1,4 @@
-//! Takes orders while something is done: answers and a stop at once, everything else in its turn.
+//! Takes orders while the worker is busy: answers and a stop immediately, all others in their order.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -58,7 +58,7 @@ impl Desk {
         Self { orders, later: VecDeque::new(), asker, messages: Messages::default(), recorder: None }
     }
 
-    /// Writes waiting messages down here from now on.
+    /// Records waiting messages in this log from now on.
     pub(super) fn record_in(&mut self, recorder: Option<Arc<SessionRecorder>>) {
         self.recorder = recorder;
         self.messages.lock().messages.clear();
@@ -107,7 +107,7 @@ impl Desk {
         }
     }
 
-    /// Does what needs no time; keeps the rest for later.
+    /// Executes orders that take no time; keeps the others for later.
     pub(super) fn adjust(&mut self, order: Order, session: Option<&Session>) {
         match order {
             Order::Answer(id, reply) => self.asker.answer(id, reply),

@@ -1,4 +1,4 @@
-//! Subcommands of haft inside the terminal: they run as ever, and what they print becomes finished lines.
+//! Runs subcommands of haft inside the terminal: their output becomes finished lines.
 
 use clap::Parser;
 

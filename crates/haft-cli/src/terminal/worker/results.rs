@@ -13,7 +13,7 @@ use haft_host::change_records::{Compared, between};
 
 /// Most lines of a result of a model's call.
 const MOST_PREVIEW: usize = 3;
-/// Most files of a change that nobody was asked about, and most lines of each.
+/// Most files of a change without a question, and most lines of each.
 const MOST_FILES: usize = 3;
 const MOST_CHANGED: usize = 20;
 /// Most lines of a result of a person's own call.
@@ -37,7 +37,7 @@ pub(super) fn short(
     lines
 }
 
-/// Returns the differences that a call made, for a change that nobody has seen before it was made.
+/// Returns the differences that a call made, for a change that no question has shown before.
 pub(super) fn changed(host: &Host, result: &ToolResult) -> Vec<String> {
     let Did::Changed { change_set: Some(number), .. } = &result.did else { return Vec::new() };
     let Ok((_, changes)) = host.history.diff(Some(number.0)) else { return Vec::new() };
@@ -79,7 +79,7 @@ pub(super) fn whole((tool, about): (&str, &str), result: &ToolResult, columns: u
     lines
 }
 
-/// Returns the line of a call that could not even be made.
+/// Returns the line of a call that could not be made.
 pub(super) fn refused(error: &anyhow::Error) -> String {
     paint(Ink::Bad, &format!("haft: {error:#}"))
 }
