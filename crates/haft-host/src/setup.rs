@@ -45,7 +45,7 @@ pub struct SetupAgent {
     /// The file in that folder.
     file: &'static str,
     how: How,
-    /// What is judged, sandboxed and undoable.
+    /// How far haft covers it, as text for people.
     covered: &'static str,
 }
 
@@ -143,7 +143,7 @@ pub struct Proposal {
     pub why: Option<&'static str>,
 }
 
-/// What is known about an agent on this machine.
+/// The state of an agent on this machine.
 #[derive(Debug)]
 pub struct SetupStatus {
     /// The agent.

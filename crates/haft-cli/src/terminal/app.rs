@@ -44,7 +44,7 @@ pub(super) struct App {
     /// The question whose call the person changes.
     editing: Option<Question>,
     activity: Activity,
-    /// What the model writes.
+    /// The text that the model is writing.
     markdown: Markdown,
     /// All of the last result of which only a few lines are shown.
     last_result: Option<String>,
@@ -61,7 +61,7 @@ pub(super) struct App {
     colours: Colours,
 }
 
-/// What the last row says.
+/// The facts in the status row.
 #[derive(Clone, Debug)]
 struct Status {
     model: Option<ModelReport>,

@@ -16,7 +16,7 @@ const MOST: usize = 200;
 /// Most items that are visible at the same time.
 const SHOWN: usize = 6;
 
-/// What is known to complete with.
+/// The names that completion can offer.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known {
     pub(super) tools: Vec<ToolFacts>,
@@ -35,12 +35,12 @@ pub(super) struct Known {
 pub(super) struct Menu {
     items: Vec<Item>,
     selected: usize,
-    /// What an item replaces.
+    /// The range of the line that an item replaces.
     pub(super) replaces: Range<usize>,
     pub(super) kind: MenuKind,
 }
 
-/// What a menu offers.
+/// The kind of items in a menu.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MenuKind {
     Commands,
@@ -53,9 +53,9 @@ pub(super) enum MenuKind {
 /// One item of a menu.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Item {
-    /// What is put into the line.
+    /// The text that goes into the line.
     pub(super) text: String,
-    /// What is shown.
+    /// The text that the menu shows.
     label: String,
     about: String,
 }

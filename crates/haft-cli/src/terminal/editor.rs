@@ -20,14 +20,14 @@ const MOST_CHARACTERS: usize = 500;
 /// How wide a tab is.
 const TAB: &str = "    ";
 
-/// What is being typed.
+/// The text that the person is typing.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Editor {
     text: String,
     /// A byte of the text, between two characters as people see them.
     cursor: usize,
     pastes: Vec<String>,
-    /// What was cut last, for Ctrl-Y.
+    /// The text that was cut last, for Ctrl-Y.
     cut: String,
 }
 

@@ -5,7 +5,7 @@
 //!
 //! Not here: what a key does (`app`).
 
-/// What was typed or pasted.
+/// Input of the person: a key or a paste.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Input {
     /// One key.

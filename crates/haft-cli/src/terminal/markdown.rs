@@ -16,7 +16,7 @@ use haft_host::wrapped::wrapped;
 /// The text of one reply, as far as it is written.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Markdown {
-    /// What is not printed yet: whole lines, then one that has no end.
+    /// The text that is not printed yet: complete lines, then one without an end.
     open: String,
     /// How many bytes of it are whole lines that were looked at.
     looked_at: usize,

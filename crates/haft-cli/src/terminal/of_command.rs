@@ -111,7 +111,7 @@ impl Drop for OwnTerminal {
     }
 }
 
-/// What is typed at the terminal.
+/// The keystrokes at the terminal.
 ///
 /// The terminal keeps its mode for other programs that have it open: a read blocks, so haft reads only when there is
 /// input.

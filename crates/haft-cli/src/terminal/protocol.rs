@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::call_line::CallLine;
 use super::tool_facts::ToolFacts;
 
-/// What the screen asks for.
+/// An order of the screen.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Order {
     /// A message for the model.
@@ -94,7 +94,7 @@ pub(super) struct Asked {
     pub(super) about: Subject,
 }
 
-/// What a question is about.
+/// The subject of a question.
 #[derive(Clone, Debug)]
 pub(super) enum Subject {
     /// A call.
@@ -108,7 +108,7 @@ pub(super) enum Subject {
 /// A report of the worker.
 #[derive(Clone, Debug)]
 pub(super) enum Report {
-    /// What was found.
+    /// The facts that haft found at the start.
     Found(Box<Found>),
     /// Which model is used, or why none is.
     Model(ModelReport),
@@ -146,7 +146,7 @@ pub(super) enum Report {
     Warn(String),
     /// The session, once there is one.
     Session(String),
-    /// What waited when the session was left, and what was typed.
+    /// The waiting messages and the unsent input of a session that was left.
     Restored(Vec<Queued>, String),
     /// Everything that was asked for is done.
     Idle(Idle),
@@ -156,7 +156,7 @@ pub(super) enum Report {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Idle {
     Done,
-    /// The person stopped it, or it failed: what waits is not sent by itself.
+    /// The person stopped it, or it failed: haft does not send waiting messages.
     Stopped,
 }
 
@@ -168,7 +168,7 @@ pub(super) struct RunningCall {
     pub(super) about: String,
 }
 
-/// What was found at the start.
+/// The facts that haft finds at the start.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Found {
     pub(super) workspace: String,

@@ -16,7 +16,7 @@ const SYNC_BEGINS: &str = "\u{1b}[?2026h\u{1b}[?25l";
 const SYNC_ENDS: &str = "\u{1b}[?25h\u{1b}[?2026l";
 const ERASE_BELOW: &str = "\u{1b}[J";
 
-/// What the live region shows.
+/// The content of the live region.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Frame {
     /// The rows, from above.
@@ -46,7 +46,7 @@ pub(super) enum Reflow {
     Cuts,
 }
 
-/// What is on the screen of the region.
+/// The region as it is on the screen.
 pub(super) struct Region {
     colours: Colours,
     reflow: Reflow,

@@ -24,7 +24,7 @@ pub(super) enum Slash {
 /// One entry of the list.
 struct Command {
     name: &'static str,
-    /// What can stand behind it.
+    /// The arguments that it takes.
     takes: &'static str,
     does: &'static str,
 }

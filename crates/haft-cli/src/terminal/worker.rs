@@ -80,7 +80,7 @@ struct Worker {
     /// Records the conversation, once there is one.
     recorder: Option<Arc<SessionRecorder>>,
     messages: Vec<Message>,
-    /// What a process that ended left open.
+    /// The state of a session whose process has ended.
     left: Past,
     model: Option<ModelInUse>,
     knows_secrets: bool,

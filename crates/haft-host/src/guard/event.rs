@@ -10,7 +10,7 @@ use super::form::{Form, Moment, PermissionMode, Recipient};
 use super::server_tool::ServerTool;
 use super::unique::Unique;
 
-/// What an agent is about to do.
+/// A call that an agent is about to make.
 #[derive(Debug)]
 pub(super) struct Event {
     pub(super) recipient: Recipient,
@@ -29,7 +29,7 @@ pub(super) struct Event {
     pub(super) names: Names,
 }
 
-/// What an agent calls the parts of its work.
+/// The agent's names for its session, turn and call.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     /// The agent, where the event says it.
@@ -191,7 +191,7 @@ impl Fields {
             (Some(_), _) => return Err(self.unread("\"cwd\" is not a string")),
             (None, []) => return Err(self.unread("the event has no \"cwd\"")),
         };
-        // A folder that is not known from `/` on is relative to one that nobody has told.
+        // The event does not say to which folder a relative path belongs.
         if folder.is_absolute() { Ok(folder) } else { Err(self.unread("\"cwd\" is not an absolute path")) }
     }
 

@@ -60,7 +60,7 @@ pub(super) enum Follows {
         text: String,
         covers: Covers,
     },
-    /// It records what becomes of these places.
+    /// It records the changes to these paths.
     Edit(Vec<PathBuf>),
 }
 

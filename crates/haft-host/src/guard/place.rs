@@ -26,7 +26,7 @@ pub(super) fn workspace(options: &Options, event: &Event) -> Options {
         None => (project(event).unwrap_or_else(|| event.folder.clone()), &[][..]),
     };
     let added = options.added.iter().chain(others).cloned().collect();
-    // An agent may have gone into such a folder; what its names mean is seen from above.
+    // An agent may have changed to such a folder; only the folder above shows the meaning of its names.
     let first =
         first.ancestors().find(|folder| !is_guarded_folder(folder)).map_or_else(|| first.clone(), Path::to_owned);
     Options { folder: Some(first), added, ..options.clone() }
@@ -48,7 +48,7 @@ fn project(event: &Event) -> Option<PathBuf> {
     Some(copy_of(&project, &event.folder).unwrap_or(project))
 }
 
-/// Returns the copy of a project that a folder lies in.
+/// Returns the copy of a project that contains a folder.
 fn copy_of(project: &Path, folder: &Path) -> Option<PathBuf> {
     let copies = project.join(COPIES);
     match folder.strip_prefix(&copies).ok()?.components().next()? {

@@ -19,7 +19,7 @@ const LONGEST: usize = 32 * 1024;
 /// The flag before a ticket.
 const TICKET: &str = " --ticket ";
 
-/// What stands in front of the command: the program with its flags, as words for a shell.
+/// The words before the command: the program with its flags, quoted for a shell.
 #[derive(Debug)]
 pub(super) struct Prefix {
     /// The program.

@@ -61,7 +61,7 @@ const TYPES_OF_CODE: &[&str] = &[
     "proto",
 ];
 
-/// What a search reads.
+/// The files that a search reads.
 pub(super) struct Selection {
     pub(super) reader: FolderReader,
     /// Patterns for names; where there are any, it reads nothing else.

@@ -25,7 +25,7 @@ pub struct Agent {
     pub title: &'static str,
     /// Where the lines go.
     pub file: &'static str,
-    /// What the user should know besides.
+    /// A note for the user.
     pub note: &'static str,
     /// What the agent does without asking haft, by the agent's names.
     not_covered: &'static str,

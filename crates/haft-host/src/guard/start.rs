@@ -1,4 +1,4 @@
-//! What haft tells the user when an agent starts: how far it covers what the agent does.
+//! The line for the user when an agent starts: how far haft covers the agent.
 
 use super::event::Event;
 use super::judged::Judge;

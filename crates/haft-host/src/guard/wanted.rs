@@ -1,4 +1,4 @@
-//! What a call of an agent's tool would do, in words of haft.
+//! Translates a call of an agent's tool into haft's terms.
 //!
 //! A tool is known by its exact name; of its arguments those are looked at that say what is touched. What is not known is
 //! said to be so, and never taken for harmless.
@@ -10,7 +10,7 @@ use super::form::Form;
 use super::patch;
 use super::setup_lines::quoted as shell_word;
 
-/// What a call would do.
+/// The effect of a call.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Wanted {
     /// Runs a command, in the folder of the agent or another one.
@@ -31,11 +31,11 @@ pub(super) enum Wanted {
     TypedInput(String),
     /// Keeps notes of the agent's own, or looks after commands that it started.
     Notes,
-    /// Nobody knows.
+    /// haft does not know.
     Unknown,
 }
 
-/// What is done to a file.
+/// An operation on a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Deed {
     Read,
@@ -253,7 +253,7 @@ impl Input<'_> {
         !matches!(self.fields.get(key), None | Some(Value::Null | Value::Bool(false)))
     }
 
-    /// Returns the addresses that are fetched: one of its own, or those in the words of a prompt.
+    /// Returns the addresses to fetch: the one in its own argument, or those in the text of a prompt.
     fn addresses(&self) -> Result<Vec<String>, String> {
         if let Some(address) = self.one(&["url"])? {
             return Ok(vec![address]);

@@ -1,4 +1,4 @@
-//! What one part of a command does to secrets so that a later part shows them under another name.
+//! Follows secrets through a command: one part copies them, a later part shows them under another name.
 //!
 //! Each part is judged by the workspace as it is before the command. `git add .` makes git know a secret that
 //! `git diff --cached` shows, and `cp -r conf n` gives it a name that `cat n/*` reads.
@@ -89,7 +89,7 @@ fn made_by(step: &Step) -> Option<&Path> {
     }
 }
 
-/// Returns whether one path is the other, or lies in it.
+/// Returns whether one path is the other, or is below it.
 fn touches(one: &Path, other: &Path) -> bool {
     one.starts_with(other) || other.starts_with(one)
 }

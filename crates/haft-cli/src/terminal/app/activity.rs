@@ -74,7 +74,7 @@ impl Tails {
     }
 }
 
-/// What is going on.
+/// The current activity.
 #[derive(Default)]
 pub(super) struct Activity {
     /// Since when something is done for the person.
@@ -92,7 +92,7 @@ pub(super) struct Activity {
 pub(super) enum ModelDoes {
     #[default]
     Nothing,
-    /// Nothing has come of it yet.
+    /// It has not sent anything yet.
     Awaited,
     Thinks {
         characters: usize,

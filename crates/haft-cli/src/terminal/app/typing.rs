@@ -338,7 +338,7 @@ impl App {
     }
 }
 
-/// What a line of help is.
+/// The kind of a line of help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HelpKind {
     About,

@@ -8,12 +8,12 @@ use anstyle::{AnsiColor, Style};
 use crate::screen::safe;
 use crate::terminal::painted::painted;
 
-/// What a language looks like.
+/// The syntax of a language, as far as colours need it.
 struct Language {
     names: &'static [&'static str],
-    /// What begins a comment that ends with the line.
+    /// The signs that begin a comment up to the end of the line.
     comments: &'static [&'static str],
-    /// What begins and ends a longer one.
+    /// The signs that begin and end a longer comment.
     blocks: Option<(&'static str, &'static str)>,
     quotes: &'static [char],
     keywords: &'static str,

@@ -29,7 +29,7 @@ struct Renderer {
     /// For each open list the number of its next item; none for one without numbers.
     lists: Vec<Option<u64>>,
     quotes: usize,
-    /// What stands before the first line of an item.
+    /// The sign before the first line of an item.
     bullet: Option<String>,
     code: Option<(String, String)>,
     table: Option<Table>,

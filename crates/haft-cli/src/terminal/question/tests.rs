@@ -55,7 +55,7 @@ fn keys_that_were_typed_before_the_question_appeared_do_not_count() {
     assert_eq!(question.press(key('y'), start), Pressed::Typed, "it is not on the screen yet");
     question.drawn(start);
     let after = |millis| start + Duration::from_millis(millis);
-    // Somebody is typing a word: each key begins the wait anew.
+    // The person is typing a word: each key restarts the wait.
     for (millis, c) in [(50, 'y'), (300, 'e'), (650, 's')] {
         assert_eq!(question.press(key(c), after(millis)), Pressed::Typed, "{c}");
     }

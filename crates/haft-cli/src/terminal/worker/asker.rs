@@ -115,7 +115,7 @@ impl Asker {
         session
     }
 
-    /// Asks, and waits for the answer; nothing where the screen is gone.
+    /// Asks, and waits for the answer; nothing if the screen is closed.
     pub(super) async fn ask_about(&self, about: Subject) -> Option<Reply> {
         let id = self.0.next.fetch_add(1, Ordering::Relaxed);
         let (sender, reply) = oneshot::channel();

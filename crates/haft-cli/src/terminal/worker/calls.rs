@@ -21,7 +21,7 @@ impl CallLine {
     pub(super) fn arguments(&self) -> String {
         match &self.given {
             GivenArguments::Words(words) => words.join(" "),
-            // What a person reads of one text alone is that text.
+            // A single text is shown without its key.
             GivenArguments::Json(Value::Object(fields)) if fields.len() == 1 => {
                 let only = fields.values().next();
                 only.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned)).unwrap_or_default()

@@ -33,7 +33,7 @@ use crate::terminal::protocol::{Idle, Report, RunningCall, Yes};
 /// Most characters of an earlier message that are shown again.
 const LONGEST_RETOLD: usize = 2_000;
 
-/// What a conversation has cost so far.
+/// The cost of a conversation so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Spent {
     usage: Usage,

@@ -15,7 +15,7 @@ use crate::terminal::protocol::{Order, Queued, When};
 /// Takes orders.
 pub(super) struct Desk {
     orders: UnboundedReceiver<Order>,
-    /// What came while something else was done.
+    /// The orders that came while the worker was busy.
     later: VecDeque<Order>,
     asker: Asker,
     pub(super) messages: Messages,
@@ -119,7 +119,7 @@ impl Desk {
             Order::Queue(queued) => self.queue(queued),
             Order::Unqueue(id) => self.unqueue(id),
             Order::Draft(text) => {
-                // What is typed is kept as well as it can be; it is still on the screen.
+                // A failure to keep the unsent input does no harm: it is still on the screen.
                 let _is_lost = self.recorder.as_ref().map(|recorder| recorder.draft(&text));
             }
             // Nothing runs that could be stopped, or it is for the screen.

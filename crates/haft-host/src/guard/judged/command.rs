@@ -34,7 +34,7 @@ impl Judge {
         let mut effects = vec![Effect::Run(CommandLine(text.to_owned()))];
         effects.extend(self.planted(&parts));
         effects.extend(parts);
-        // Whoever only looks around in the home does there what they could do anywhere.
+        // A command that only lists the home does nothing that it could not do elsewhere.
         let wide = self.workspace.wide_workspace().filter(|_| !looks);
         effects.extend(wide.map(|path| Effect::Expose(Exposure::WideWorkspace(path))));
         let alone = self.by_effects(COMMANDS, &effects);
@@ -156,7 +156,7 @@ fn unasked_read() -> Ruling {
     }
 }
 
-/// Refuses a command that runs what is typed into it, where nobody judges the text that the agent types.
+/// Refuses a command that runs its typed input, if haft does not judge the text that the agent types.
 fn typed_unheard() -> Ruling {
     Ruling {
         decision: Decision::Deny,
@@ -168,7 +168,7 @@ fn typed_unheard() -> Ruling {
     }
 }
 
-/// Refuses a command whose changes were to be shown and thrown away, which only haft's own sandbox can do.
+/// Refuses a command whose changes should be shown and discarded: only haft's own sandbox can do that.
 fn cannot_be_thrown_away(mode: Mode) -> Ruling {
     let rule = if mode == Mode::Try { "try mode" } else { "plan mode" };
     Ruling {
