@@ -116,22 +116,10 @@ fn take_all_back(place: &Place, how: &[&str], which: &str) {
         match output.status.code() {
             Some(0) => {}
             Some(1) if told["error"]["kind"] == "nothing_left" => return,
-            // A redo that was merged with later changes stands in the way of undoing those, until it is undone itself.
-            Some(1) if told["error"]["kind"] == "stale" && undo_newest_redo(place) => {}
             _ => panic!("{which}: {told}\n{}", String::from_utf8_lossy(&place.run(&["log"]).stdout)),
         }
     }
     panic!("{which}: there is always something left");
-}
-
-/// Takes the newest redo back that holds; says whether there was one.
-fn undo_newest_redo(place: &Place) -> bool {
-    let log = place.run(&["--json", "log", "-n", "10000"]);
-    let log: Value = serde_json::from_slice(&log.stdout).expect("one record");
-    let sets = log["change_sets"].as_array().expect("a list");
-    let redo = sets.iter().find(|set| set["redo_of"].is_array() && set["undone"] == false);
-    let Some(number) = redo.map(|set| set["number"].to_string()) else { return false };
-    place.run(&["--json", "undo", &number]).status.code() == Some(0)
 }
 
 /// Kills so many commands in one workspace, then takes everything back.

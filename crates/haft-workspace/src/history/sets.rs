@@ -1,5 +1,6 @@
 //! Change sets as the journal tells them: which there are, which were taken back, which are lost.
 
+mod choice;
 mod later;
 
 pub(super) use later::LaterChanges;
@@ -12,7 +13,7 @@ use haft_contract::door::ChangeSetId;
 use haft_contract::effect::Change;
 use haft_contract::history::{Direction, Reversal, Undone};
 
-use super::{HistoryError, Which};
+use super::HistoryError;
 use crate::state::journal::{By, How, Inline, Intent, PathText, Reading, State, Step, TreeRecord};
 
 /// One change set, as `haft log` shows it.
@@ -243,47 +244,6 @@ impl Sets {
         numbers.filter(|number| self.undone(*number) != Undone::Yes).map(|number| (number, self.kind(number)))
     }
 
-    /// Returns the newest change that holds; what is damaged is told by the warnings, and skipped.
-    pub(super) fn newest(&self) -> Option<u64> {
-        self.changes().find(|number| !self.lost.contains(number))
-    }
-
-    /// Returns who made the newest change that holds.
-    pub(super) fn by_of_newest(&self) -> Option<By> {
-        self.intents_of(self.newest()?).next().map(|(intent, _)| intent.by.clone())
-    }
-
-    /// Returns the newest undo that did something.
-    pub(super) fn newest_undo(&self) -> Option<u64> {
-        let did_something = |number: u64| self.intents_of(number).any(|(intent, _)| !intent.steps.is_empty());
-        let mut undos = self.holding().filter(|(_, kind)| matches!(kind, Kind::Undo(_))).map(|(number, _)| number);
-        undos.find(|number| did_something(*number) && !self.lost.contains(number))
-    }
-
-    /// Returns the newest change that holds at this path, or in this folder.
-    fn newest_at(&self, path: &Path) -> Result<u64, HistoryError> {
-        let holds_there = |number: &u64| {
-            let set = self.sets.get(number);
-            set.is_some_and(|set| set.paths_below(path).any(|path| !set.is_undone(path)))
-        };
-        self.changes().find(holds_there).ok_or_else(|| self.not_concerned(path))
-    }
-
-    /// Says why no change set can be undone at a path. It may lie in a build folder, which is kept as a whole.
-    fn not_concerned(&self, path: &Path) -> HistoryError {
-        let shown = path.display().to_string();
-        let is_above = |step: &Step| match step {
-            Step::Tree { path: tree, .. } => path.starts_with(tree.path()),
-            Step::Change { .. } | Step::Move { .. } => false,
-        };
-        let tree_of = |set: u64| {
-            let steps = self.intents_of(set).flat_map(|(intent, _)| &intent.steps);
-            let tree = steps.into_iter().find(|step| is_above(step))?.paths().next()?.path();
-            Some(HistoryError::InBuildFolder { path: shown.clone(), folder: tree.display().to_string(), set })
-        };
-        self.changes().find_map(tree_of).unwrap_or_else(|| HistoryError::NotConcerned(shown.clone()))
-    }
-
     /// Returns the paths of change sets that are this one, or lie in it.
     pub(super) fn paths_below(&self, numbers: &[u64], path: &Path) -> BTreeSet<PathBuf> {
         let sets = numbers.iter().filter_map(|number| self.sets.get(number));
@@ -298,24 +258,6 @@ impl Sets {
         };
         let is_later = |later: &u64| *later > number && !together.contains(later);
         self.changes().filter(is_later).filter(holds_there).collect()
-    }
-
-    /// Returns the numbers that were asked for, newest first.
-    pub(super) fn chosen(&self, which: Which, only: Option<&Path>) -> Result<Vec<u64>, HistoryError> {
-        let newest = || self.newest().ok_or(HistoryError::NothingLeft);
-        let chosen = match (which, only) {
-            (Which::Newest, Some(path)) => vec![self.newest_at(path)?],
-            (Which::Newest, None) => vec![newest()?],
-            (Which::Number(number), _) => vec![number],
-            (Which::LastUndo, _) => vec![self.newest_undo().ok_or(HistoryError::NothingToRedo)?],
-            (Which::Turn, _) => self.alike(newest()?, |one, other| (&one.run, one.turn) == (&other.run, other.turn)),
-            (Which::Session, _) => self.alike(newest()?, By::is_of_session),
-        };
-        chosen.iter().try_for_each(|number| self.sound(*number))?;
-        match chosen.iter().find(|number| self.undone(**number) == Undone::Yes) {
-            Some(number) => Err(HistoryError::AlreadyUndone(*number)),
-            None => Ok(chosen),
-        }
     }
 
     /// Returns whether a change set was made in a session.
@@ -337,11 +279,7 @@ impl Sets {
             return if self.is_of_session(number, by) { Ok(number) } else { Err(HistoryError::Unknown(number)) };
         }
         let Some(file) = &request.file else { return self.own_newest(by).ok_or(HistoryError::NothingLeft) };
-        let path = file.place().path();
-        let holds_there = |number: &u64| {
-            let set = self.sets.get(number);
-            set.is_some_and(|set| set.paths_below(path).any(|path| !set.is_undone(path)))
-        };
+        let holds_there = |number: &u64| self.holds_below(*number, file.place().path());
         let not_concerned = || HistoryError::NotConcerned(file.to_string());
         self.of_session(by).find(holds_there).ok_or_else(not_concerned)
     }
@@ -361,21 +299,14 @@ impl Sets {
     fn own_undo(&self, by: &By, of: Option<ChangeSetId>) -> Option<u64> {
         let is_meant =
             |number: u64, undone: &[u64]| of.is_none_or(|ChangeSetId(of)| number == of || undone.contains(&of));
-        let did_something = |number: u64| self.intents_of(number).any(|(intent, _)| !intent.steps.is_empty());
         let meant = |(number, kind): (u64, Kind)| match kind {
             Kind::Undo(undone) if is_meant(number, &undone) => Some(number),
             Kind::Undo(_) | Kind::Redo(_) | Kind::Change => None,
         };
         let mut undos = self.holding().filter_map(meant);
-        undos.find(|number| self.is_of_session(*number, by) && did_something(*number) && !self.lost.contains(number))
-    }
-
-    /// Returns the changes that hold and were made in the same circumstances as this one.
-    fn alike(&self, number: u64, is_alike: impl Fn(&By, &By) -> bool) -> Vec<u64> {
-        let by = |number: u64| self.intents_of(number).next().map(|(intent, _)| &intent.by);
-        self.changes()
-            .filter(|other| matches!((by(*other), by(number)), (Some(one), Some(other)) if is_alike(one, other)))
-            .collect()
+        undos.find(|number| {
+            self.is_of_session(*number, by) && self.did_something(*number) && !self.lost.contains(number)
+        })
     }
 
     /// Returns the changes that hold, newest first.

@@ -145,15 +145,18 @@ impl Journal {
         Ok(reading)
     }
 
-    /// Returns whether somebody was killed in the middle of a change; a look at the last record, without waiting.
+    /// Returns whether somebody was killed in the middle of a change, or while writing a record of it; a look at the last
+    /// record, without waiting.
     pub(crate) fn is_unfinished(&self) -> bool {
         let Ok(file) = private::read_file(&self.path()) else { return false };
         // Whoever holds the lock is alive and will finish.
-        if flock(&file, FlockOperation::NonBlockingLockShared).is_err() {
-            return false;
+        let is_locked = flock(&file, FlockOperation::NonBlockingLockShared).is_err();
+        let Some(length) = file.metadata().ok().filter(|_| !is_locked).map(|facts| facts.len()) else { return false };
+        match frame::last_part(&file, length, Part::Beginning) {
+            Ok(Some((frame, body))) => matches!(parsed(&file, &frame, &body), Some((Record::Intent(_), _))),
+            Ok(None) => frame::has_torn_end(&file, length).unwrap_or(false),
+            Err(_) => false,
         }
-        let last = file.metadata().and_then(|facts| frame::last_part(&file, facts.len(), Part::Beginning));
-        matches!(last, Ok(Some((frame, body))) if matches!(parsed(&file, &frame, &body), Some((Record::Intent(_), _))))
     }
 
     /// Returns how far back undo reaches; nothing where there is nothing to undo. Only the ends of the file are read.

@@ -156,3 +156,67 @@ fn what_cannot_be_shown_existed_all_the_same() {
     assert_eq!(sides, [("big", true, true), ("new", false, true), ("new/a", false, true)]);
     assert_eq!(changes[0].before, Side::Unshown);
 }
+
+/// Change set 1 is undone by 2 and redone by 4, after change set 3 changed another line.
+fn redone_over_another_change(another: impl Fn(&mut Ground)) -> Ground {
+    let mut ground = Ground::new();
+    ground.put("a", "1\n2\n3\n4\n5\n");
+    ground.write(&[("a", "one\n2\n3\n4\n5\n")]).expect("it can be written");
+    ground.undo(Which::Newest).expect("it can be taken back");
+    another(&mut ground);
+    ground.write(&[("a", "1\n2\n3\n4\nfive\n")]).expect("it can be written");
+    ground.redo().expect("the two do not touch");
+    assert_eq!(ground.read("a"), "one\n2\n3\n4\nfive\n");
+    ground
+}
+
+#[test]
+fn a_redo_that_was_merged_with_later_changes_is_undone_before_them() {
+    let ground = redone_over_another_change(|_| {});
+    let (newest, _) = ground.workspace().history(&ground.state()).diff(None).expect("it can be read");
+    assert_eq!(newest, 4);
+    assert_eq!(ground.undo(Which::Newest).expect("it is the newest").sets, [4]);
+    assert_eq!(ground.read("a"), "1\n2\n3\n4\nfive\n");
+    // A redo right after its undo is as if neither had happened.
+    ground.redo().expect("it can be brought back");
+    assert_eq!(ground.undo(Which::Newest).expect("it is the newest").sets, [4]);
+    assert_eq!(ground.undo(Which::Newest).expect("it is left").sets, [3]);
+    assert!(matches!(ground.undo(Which::Newest), Err(HistoryError::NothingLeft)));
+    assert_eq!(ground.read("a"), "1\n2\n3\n4\n5\n");
+}
+
+#[test]
+fn a_merged_redo_goes_first_also_for_one_file() {
+    let ground = redone_over_another_change(|_| {});
+    for number in [4, 3] {
+        assert_eq!(undo_file(&ground, Which::Newest, "a").expect("it was changed").sets, [number]);
+    }
+    assert_eq!(ground.read("a"), "1\n2\n3\n4\n5\n");
+}
+
+#[test]
+fn a_turn_and_a_session_have_a_redo_in_place_of_what_it_restored() {
+    for which in [Which::Turn, Which::Session] {
+        let ground = redone_over_another_change(|_| {});
+        assert_eq!(ground.undo(which).expect("all of it is of one").sets, [4, 3], "{which:?}");
+        assert_eq!(ground.read("a"), "1\n2\n3\n4\n5\n");
+    }
+}
+
+#[test]
+fn a_redo_merged_with_the_work_of_another_session_goes_alone() {
+    let ground = redone_over_another_change(|ground| ground.run = "another");
+    for number in [4, 3] {
+        assert_eq!(ground.undo(Which::Session).expect("it can be taken back").sets, [number]);
+    }
+    assert!(matches!(ground.undo(Which::Session), Err(HistoryError::NothingLeft)));
+    assert_eq!(ground.read("a"), "1\n2\n3\n4\n5\n");
+}
+
+#[test]
+fn what_a_redo_restored_and_was_undone_by_its_number_leaves_the_redo_out() {
+    let ground = redone_over_another_change(|_| {});
+    ground.undo(Which::Number(1)).expect("the two do not touch");
+    assert_eq!(ground.undo(Which::Newest).expect("it is left").sets, [3]);
+    assert!(matches!(ground.undo(Which::Newest), Err(HistoryError::NothingLeft)));
+}

@@ -195,6 +195,32 @@ pub(in crate::state) fn scan_parts(
     Ok(scan)
 }
 
+/// Returns whether a file ends with a part of a frame.
+pub(in crate::state) fn has_torn_end(file: &File, length: u64) -> io::Result<bool> {
+    let scan = scan_parts(file, 0..length, Part::Beginning, &mut |_, _| Ok(()))?;
+    Ok(scan.end < length && is_torn(file, scan.end..length)?)
+}
+
+/// Returns whether the bytes behind the last whole frame are a frame that a killed process had begun to write. A frame of
+/// its full length is damaged instead.
+pub(in crate::state) fn is_torn(file: &File, behind: Range<u64>) -> io::Result<bool> {
+    let size = behind.end - behind.start;
+    let Some(claimed) = size.checked_sub((HEAD + TAIL) as u64) else { return Ok(true) };
+    let length_at = |at: u64| {
+        let mut length = [0; 4];
+        file.read_exact_at(&mut length, at).map(|()| u64::from(u32::from_le_bytes(length)))
+    };
+    // The length stands at both ends, so one of them tells where the other one is damaged.
+    if length_at(behind.start + MARK.len() as u64)? == claimed {
+        return Ok(false);
+    }
+    let Some(begin) = claimed.checked_sub(length_at(behind.end - 8)?) else { return Ok(true) };
+    let (mut mark, mut end) = (MARK, END);
+    file.read_exact_at(&mut mark, behind.start + begin)?;
+    file.read_exact_at(&mut end, behind.end - END.len() as u64)?;
+    Ok(mark != MARK || end != END)
+}
+
 /// Reads the frame that begins here, if a whole one does.
 pub(in crate::state) fn frame_at(file: &File, offset: u64, length: u64) -> io::Result<Option<(Frame, Vec<u8>)>> {
     part_at(file, offset..length, Part::Whole)
@@ -338,6 +364,26 @@ mod tests {
             let whole = ends.iter().filter(|end| **end <= length).count();
             assert_eq!(left, bodies[..whole]);
             assert_eq!(scan.end, ends[..whole].last().copied().unwrap_or(0) as u64);
+        }
+    }
+
+    #[test]
+    fn a_cut_record_is_torn_and_a_flipped_byte_at_the_end_is_damage() {
+        let (_, bytes) = file_of(&[b"one", b"two", b"a longer body than the others"]);
+        let is_torn = |bytes: &[u8]| {
+            let (file, length) = (file_with(bytes), bytes.len() as u64);
+            let end = found(&file).1.end;
+            assert!(end < length);
+            is_torn(&file, end..length).expect("it can be read")
+        };
+        let last = 2 * (HEAD + 3 + TAIL);
+        for length in last + 1..bytes.len() {
+            assert!(is_torn(&bytes[..length]), "cut at {length}");
+        }
+        for index in last..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[index] ^= 0x20;
+            assert!(!is_torn(&damaged), "byte {index}");
         }
     }
 

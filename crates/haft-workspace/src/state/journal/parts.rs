@@ -35,10 +35,13 @@ impl Journal {
         self.read_with(&|file| {
             let facts = file.metadata()?;
             let is_same = mark.file == (facts.dev(), facts.ino()) && mark.length <= facts.len();
-            let begin = if is_same { mark.length } else { 0 };
-            let open =
-                frame::last_part(&file, begin, Part::Beginning)?.filter(|(frame, body)| is_intent(&file, frame, body));
-            let begin = open.map_or(begin, |(frame, _)| frame.begin());
+            let length = if is_same { mark.length } else { 0 };
+            let begin = match frame::last_part(&file, length, Part::Beginning)? {
+                Some((frame, body)) if is_intent(&file, &frame, &body) => frame.begin(),
+                Some(_) => length,
+                // The mark was set while somebody wrote a record, or lies behind one that was cut off.
+                None => 0,
+            };
             Reading::from(file, begin)
         })
     }
@@ -168,5 +171,25 @@ mod tests {
         assert_eq!(journal.read_since(7).expect("it can be read").intents.len(), 205);
         assert_eq!(journal.began_ms(&By { run: "r".into(), ..By::default() }), None);
         assert_eq!(journal.began_ms(&By { session: "k3f9-q2bx".into(), run, ..By::default() }), None);
+    }
+
+    #[test]
+    fn a_mark_within_a_record_misses_none_and_a_torn_record_counts_as_unfinished() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let journal = Journal::new(folder.path().join("j"), JournalLimits::default());
+        change(&journal, 7, "one");
+        let first = journal.mark();
+        change(&journal, 7, "two");
+        let whole = std::fs::read(journal.path()).expect("it is there");
+        for cut in first.length + 1..whole.len() as u64 {
+            std::fs::write(journal.path(), &whole[..usize::try_from(cut).expect("it is short")]).expect("it is ours");
+            assert!(journal.is_unfinished(), "cut at {cut}");
+            let mark = journal.mark();
+            std::fs::write(journal.path(), &whole).expect("it is ours");
+            let reading = journal.read_behind(mark).expect("it can be read");
+            assert!(reading.intents.iter().any(|(intent, _)| intent.set == 2), "cut at {cut}");
+            assert!(reading.damaged.is_empty(), "cut at {cut}");
+        }
+        assert!(!journal.is_unfinished());
     }
 }

@@ -63,7 +63,8 @@ impl Reading {
             Ok(())
         })?;
         reading.damaged.extend(scan.damaged.iter().map(|stretch| stretch.end - stretch.start));
-        if scan.end < length {
+        // Somebody who was killed while writing a record had done nothing of it, or its files tell how it ended.
+        if scan.end < length && !frame::is_torn(&file, scan.end..length)? {
             reading.damaged.push(length - scan.end);
         }
         reading.file = Some(Arc::new(file));
