@@ -20,7 +20,7 @@ pub enum Reader {
 }
 
 /// What models read, and what the user reads instead. The first that fits is taken, so longer ones stand first.
-const FOR_PERSONS: [(&str, &str); 48] = [
+const FOR_PERSONS: [(&str, &str); 47] = [
     ("describe the change instead, and let the user leave plan mode", "call it without --plan"),
     ("describe what you would run, and let the user leave that mode", "leave that mode"),
     ("; else tell the user that", "; it may be that"),
@@ -53,7 +53,6 @@ const FOR_PERSONS: [(&str, &str); 48] = [
     ("ask the user", "do it yourself"),
     ("let the user ", ""),
     ("after the user agreed", "when it is what you want"),
-    ("where the user sees the change", "where you see the change"),
     ("so that the user is asked", "so that you are asked"),
     ("the user is asked", "you are asked"),
     // Whoever said it knows who is meant.

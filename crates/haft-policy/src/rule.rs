@@ -406,7 +406,7 @@ fn of_commands() -> Vec<Rule> {
             "protected names in commands",
             EffectSort::CommandChangesProtected,
             Deny,
-            "use \"edit_file\" or \"write_file\", where the user sees the change",
+            "use \"edit_file\" or \"write_file\", so that the user is asked, or do without it",
         ),
         rule("commands that change elsewhere", EffectSort::CommandChangesOutside, Deny, inside),
         rule("network", EffectSort::CommandConnects, Ask, ask),

@@ -5,6 +5,7 @@
 
 mod closed;
 mod keys;
+mod walk;
 
 use std::path::{Path, PathBuf};
 
@@ -29,11 +30,14 @@ pub(crate) fn covered(named: &[PathBuf], memory: Option<&Path>) -> Vec<PathBuf> 
 }
 
 /// Returns the tokens and keys in the folders that are named `FOLDER/*`. A file that is itself listed as readable is
-/// granted.
-pub(crate) fn keys_of_toolchains(named: &[PathBuf], readable: &[PathBuf]) -> Vec<PathBuf> {
+/// granted. What was found may be remembered in this file.
+pub(crate) fn keys_of_toolchains(named: &[PathBuf], readable: &[PathBuf], memory: Option<&Path>) -> Vec<PathBuf> {
     let mut glance = Glance::default();
-    let folders = named.iter().filter(|path| means_keys(path)).filter_map(|path| glance.real(path.parent()?));
-    let mut keys: Vec<PathBuf> = folders.flat_map(|folder| keys::keys_below(&folder)).collect();
+    let named = named.iter().filter(|path| means_keys(path)).filter_map(|path| path.parent());
+    let mut folders: Vec<PathBuf> = named.filter_map(|folder| glance.real(folder)).collect();
+    folders.sort();
+    folders.dedup();
+    let mut keys = keys::keys_below(&folders, memory);
     keys.sort();
     keys.dedup();
     keys.retain(|key| !readable.iter().any(|path| path == key || glance.real(path).is_some_and(|path| path == *key)));
@@ -69,10 +73,10 @@ mod tests {
         }
         let named = [real.join("*")];
 
-        let all = keys_of_toolchains(&named, &[]);
+        let all = keys_of_toolchains(&named, &[], None);
         assert_eq!(all, [real.join(".npmrc"), real.join("credentials.toml")]);
-        assert_eq!(keys_of_toolchains(&named, &[real.join(".npmrc")]), [real.join("credentials.toml")]);
-        let of_folder = keys_of_toolchains(&named, std::slice::from_ref(&real));
+        assert_eq!(keys_of_toolchains(&named, &[real.join(".npmrc")], None), [real.join("credentials.toml")]);
+        let of_folder = keys_of_toolchains(&named, std::slice::from_ref(&real), None);
         assert_eq!(of_folder, all, "a folder that is readable is no grant for the keys in it");
         assert!(!covered(&named, None).iter().any(|path| path.starts_with(&real)));
     }

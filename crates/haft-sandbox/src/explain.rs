@@ -135,12 +135,19 @@ fn explain_printed(scene: &Scene<'_>, printed: &Printed) -> Vec<String> {
     let succeeded = printed.how == HowEnded::Exited(0);
     let out = if succeeded { "" } else { &printed.out };
     let mut seen = BTreeSet::new();
+    let mut another_port_is_taken = false;
     for line in printed.err.lines().chain(out.lines()) {
         let lower = line.to_lowercase();
-        // Who succeeds without the network did not need it.
-        let fits =
-            |sign: &&Sign| sign.fits(&lower) && !(succeeded && matches!(sign.means, Means::NoNetwork | Means::NoName));
+        let is_left_out = |means: Means| match means {
+            // Who succeeds without the network did not need it.
+            Means::NoNetwork | Means::NoName => succeeded,
+            // Programs name the port once, and then repeat the error without it.
+            Means::PortTaken => another_port_is_taken,
+            _ => false,
+        };
+        let fits = |sign: &&Sign| sign.fits(&lower) && !is_left_out(sign.means);
         let meant = SIGNS.iter().filter(fits).find_map(|sign| scene.sentence(sign.means, line));
+        another_port_is_taken |= names_port(line) && SIGNS.iter().any(|sign| sign.means == Means::PortTaken && sign.fits(&lower));
         told.extend(meant.filter(|sentence| seen.insert(sentence.clone())));
         if told.len() >= MOST {
             break;
@@ -305,7 +312,7 @@ impl Scene<'_> {
         }
         let is_named = |port: &&u16| numbers(line).chain(numbers(&self.command.line)).any(|number| number == **port);
         let ports = match self.ports.iter().filter(is_named).collect::<Vec<_>>().as_slice() {
-            [] if numbers(line).any(|number| u32::from(number) > LARGEST_NUMBER_OF_AN_ERROR) => return None,
+            [] if names_port(line) => return None,
             [] => self.ports.iter().collect(),
             named => named.to_vec(),
         };
@@ -329,6 +336,11 @@ impl Scene<'_> {
 /// Returns the numbers in a text that may be ports.
 fn numbers(text: &str) -> impl Iterator<Item = u16> {
     text.split(|letter: char| !letter.is_ascii_digit()).filter_map(|digits| digits.parse().ok())
+}
+
+/// Returns whether a line has a number that is a port and no number of an error.
+fn names_port(line: &str) -> bool {
+    numbers(line).any(|number| u32::from(number) > LARGEST_NUMBER_OF_AN_ERROR)
 }
 
 fn covered(path: &Named) -> String {

@@ -12,6 +12,9 @@ use serde::{Deserialize, Serialize};
 /// The file for what the system's settings keep from others.
 const CLOSED_SETTINGS: &str = "closed-settings";
 
+/// The file for the keys in folders of toolchains.
+const KEYS: &str = "toolchain-keys";
+
 /// Remembers in one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Remembered {
@@ -66,6 +69,11 @@ impl Remembered {
     /// Returns the file for what the system's settings keep from others, beside this one.
     pub(crate) fn closed_settings(&self) -> PathBuf {
         self.file.with_file_name(CLOSED_SETTINGS)
+    }
+
+    /// Returns the file for the keys in folders of toolchains, beside this one.
+    pub(crate) fn keys(&self) -> PathBuf {
+        self.file.with_file_name(KEYS)
     }
 
     /// Forgets it.

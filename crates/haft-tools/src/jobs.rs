@@ -316,7 +316,10 @@ async fn until_port(job: Option<&JobFacts>, port: u16, cx: &RunContext<'_>) -> R
     loop {
         match cx.listeners(port).as_deref() {
             Some([]) => {}
-            Some(addresses) => return Ok(format!("a program listens on port {port} {}", at(addresses))),
+            Some(addresses) => {
+                let of_which = if is_alone(job, cx) { "" } else { ", of this job or of another one that runs" };
+                return Ok(format!("a program listens on port {port} {}{of_which}", at(addresses)));
+            }
             None => {
                 let what = "haft cannot see which ports programs listen on here.";
                 let next = "wait for a line that the program prints instead: \"line\"";
@@ -330,6 +333,12 @@ async fn until_port(job: Option<&JobFacts>, port: u16, cx: &RunContext<'_>) -> R
         }
         tokio::time::sleep(LOOK_AT_PORT).await;
     }
+}
+
+/// Returns whether no other job could be the one that listens.
+fn is_alone(job: Option<&JobFacts>, cx: &RunContext<'_>) -> bool {
+    let is_other = |other: JobFacts| other.end.is_none() && job.is_some_and(|job| job.number != other.number);
+    !cx.jobs().all().into_iter().any(is_other)
 }
 
 /// Says at which addresses a program listens: one that listens at ::1 only is not found at 127.0.0.1.

@@ -38,6 +38,7 @@ const COMMANDS: &[Command] = &[
     },
     Command { name: "redo", takes: "", does: "shows what would be redone, then asks" },
     Command { name: "diff", takes: "[N]", does: "shows what a change set changed" },
+    Command { name: "blame", takes: "FILE", does: "shows which change wrote each line of a file" },
     Command { name: "log", takes: "[-n N]", does: "lists changes in this project, newest first" },
     Command { name: "model", takes: "[NAME]", does: "lists models, or uses another one" },
     Command { name: "tools", takes: "[TOOL]", does: "lists the tools, or describes one" },
@@ -108,6 +109,7 @@ fn meant(name: &str, arguments: Vec<String>) -> Result<Slash, String> {
             Some(id) => Slash::Resume(id.clone()),
             None => return Err("/resume needs the ID of a session; /sessions lists them.".to_owned()),
         },
+        "blame" if arguments.is_empty() => return Err("/blame needs a file, such as /blame src/main.rs.".to_owned()),
         "undo" | "redo" => Slash::Confirmed(with(name)),
         "rules" if arguments.is_empty() => Slash::Shows(vec!["rules".to_owned(), "list".to_owned()]),
         "network" if arguments.is_empty() => Slash::Shows(vec!["network".to_owned(), "list".to_owned()]),
@@ -142,9 +144,10 @@ mod tests {
     #[test]
     fn every_listed_command_is_known() {
         for (name, _) in listed() {
-            let line = if name == "resume" { "/resume x".to_owned() } else { format!("/{name}") };
+            let needs_more = ["resume", "blame"].contains(&name.as_str());
+            let line = if needs_more { format!("/{name} x") } else { format!("/{name}") };
             assert!(matches!(read(&line), Some(Ok(_))), "{name}");
-            assert_eq!(is_complete(&format!("/{name}")), name != "resume", "{name}");
+            assert_eq!(is_complete(&format!("/{name}")), !needs_more, "{name}");
         }
     }
 }

@@ -69,7 +69,7 @@ fn a_refusal_tells_the_model_what_why_and_what_to_do_instead_in_its_own_names() 
     assert_eq!(
         reason,
         "The rule \"protected names in commands\" of haft refuses this. It would create .git/hooks/pre-commit. \
-         Nothing was run. Next: use \"Edit\" or \"Write\", where the user sees the change."
+         Nothing was run. Next: use \"Edit\" or \"Write\", so that the user is asked, or do without it."
     );
 }
 

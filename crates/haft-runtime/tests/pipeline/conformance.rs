@@ -1,5 +1,6 @@
 //! Tools in this process that do not stop: no sandbox ends them, so that the kit has to see it.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -13,10 +14,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-/// Answers, but for one call, which never ends.
+/// Answers, but for some calls, which never end.
 struct Deaf {
     calls: AtomicUsize,
-    deaf_at: usize,
+    deaf_at: Range<usize>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -37,7 +38,7 @@ impl Tool for Deaf {
     }
 
     async fn run(&self, _args: NoArgs, _draft: (), _cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
-        if self.calls.fetch_add(1, Ordering::SeqCst) + 1 == self.deaf_at {
+        if self.deaf_at.contains(&(self.calls.fetch_add(1, Ordering::SeqCst) + 1)) {
             std::future::pending::<()>().await;
         }
         Ok(ToolOutput::text("fine"))
@@ -67,7 +68,7 @@ impl Tool for Late {
 }
 
 /// Tries the tool; returns what failed.
-async fn failed(deaf_at: usize, hurried: Option<&'static str>) -> Vec<Finding> {
+async fn failed(deaf_at: Range<usize>, hurried: Option<&'static str>) -> Vec<Finding> {
     let scene = Scene::new().tool(Deaf { calls: AtomicUsize::new(0), deaf_at }).tool(Late);
     let examples = [Example { arguments: json!({}), contains: Some("fine".to_owned()) }];
     let hurried = |_limit: Duration| -> BoxFuture<'_, Option<String>> {
@@ -89,19 +90,24 @@ async fn failed(deaf_at: usize, hurried: Option<&'static str>) -> Vec<Finding> {
 
 #[tokio::test]
 async fn a_tool_that_stops_fails_nothing() {
-    assert_eq!(failed(0, None).await, []);
+    assert_eq!(failed(0..0, None).await, []);
 }
 
 #[tokio::test]
 async fn a_tool_that_does_not_stop_when_it_is_told_to_is_found() {
-    // The example, the same again, the one after the limit of time; then comes the one that is stopped.
-    let failed = failed(4, None).await;
+    // The example, the same again, the one after the limit of time; then come those that are stopped.
+    let failed = failed(4..7, None).await;
     assert_eq!(failed.iter().map(|finding| finding.check).collect::<Vec<_>>(), [Check::Cancel]);
     assert!(failed[0].what.starts_with("it did not stop within 500 ms"), "{}", failed[0].what);
 }
 
+#[tokio::test]
+async fn a_stop_that_comes_late_once_is_no_failure() {
+    assert_eq!(failed(4..5, None).await, []);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_tool_that_does_not_keep_its_limit_of_time_is_found() {
-    let failed = failed(0, Some("late")).await;
+    let failed = failed(0..0, Some("late")).await;
     assert_eq!(failed.iter().map(|finding| finding.check).collect::<Vec<_>>(), [Check::TimeLimit]);
 }

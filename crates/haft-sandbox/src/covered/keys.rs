@@ -5,8 +5,11 @@
 //!
 //! Not here: what packages bring along. It is public, and builds read it, also keys for tests.
 
+use std::collections::VecDeque;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+
+use super::walk::Walk;
 
 /// How deep a folder is looked through, and how many entries of it.
 const DEPTH: usize = 4;
@@ -59,11 +62,17 @@ const TOKENS: &[&str] = &[
     ".vault-token",
 ];
 
-/// Returns the files below a folder that hold a token or a key. Links are not followed.
-pub(super) fn keys_below(folder: &Path) -> Vec<PathBuf> {
-    let (mut keys, mut looked) = (Vec::new(), 0);
-    let mut folders = std::collections::VecDeque::from([(folder.to_owned(), 0)]);
+/// Returns the files below these folders that hold a token or a key, from this memory where it still holds. Links are not
+/// followed.
+pub(super) fn keys_below(folders: &[PathBuf], memory: Option<&Path>) -> Vec<PathBuf> {
+    Walk::remembered(folders, memory, |walk, folders| folders.iter().for_each(|folder| look(walk, folder)))
+}
+
+fn look(walk: &mut Walk, folder: &Path) {
+    let mut looked = 0;
+    let mut folders = VecDeque::from([(folder.to_owned(), 0)]);
     while let Some((folder, depth)) = folders.pop_front() {
+        walk.look_at(&folder);
         for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
             looked += 1;
             let name = entry.file_name().to_string_lossy().to_lowercase();
@@ -71,20 +80,26 @@ pub(super) fn keys_below(folder: &Path) -> Vec<PathBuf> {
             let is_searched = kind.is_dir() && depth + 1 < DEPTH && looked < MOST && !PUBLIC.contains(&name.as_str());
             if is_searched {
                 folders.push_back((entry.path(), depth + 1));
-            } else if kind.is_file() && holds_key(&entry.path(), &name) {
-                keys.push(entry.path());
+            } else if kind.is_file() && (is_named_like_token(&name) || holds_key(walk, &entry.path(), &name)) {
+                walk.found(entry.path());
             }
         }
     }
-    keys
 }
 
-fn holds_key(path: &Path, name: &str) -> bool {
+fn is_named_like_token(name: &str) -> bool {
     let is_token = TOKENS.contains(&name) || name == "credentials" || name.starts_with("credentials.");
+    is_token || [".p12", ".pfx", ".kdbx"].iter().any(|end| name.ends_with(end))
+}
+
+/// Returns whether a file whose name may be that of a key holds one. The content decides, so the walk notes the file.
+fn holds_key(walk: &mut Walk, path: &Path, name: &str) -> bool {
     let may_be_key = name.starts_with("id_") && !name.ends_with(".pub");
     let may_be_key = may_be_key || [".pem", ".key", ".ppk", ".asc"].iter().any(|end| name.ends_with(end));
-    let is_store = [".p12", ".pfx", ".kdbx"].iter().any(|end| name.ends_with(end));
-    is_token || is_store || (may_be_key && has_private_key(path))
+    if may_be_key {
+        walk.look_at(path);
+    }
+    may_be_key && has_private_key(path)
 }
 
 /// Returns whether a private key is in a file; also where it cannot be read, since nobody knows then.
@@ -110,7 +125,7 @@ mod tests {
             std::fs::write(path, content).expect("it can be written");
         }
         let shown = |path: PathBuf| path.strip_prefix(folder.path()).map(|path| path.display().to_string());
-        let mut found: Vec<String> = keys_below(folder.path()).into_iter().flat_map(shown).collect();
+        let mut found: Vec<String> = keys_below(&[folder.path().to_owned()], None).into_iter().flat_map(shown).collect();
         found.sort();
         found
     }

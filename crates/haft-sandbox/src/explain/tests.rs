@@ -307,5 +307,6 @@ fn a_port_at_which_haft_listens_is_named_and_others_are_not_explained() {
         assert!(supervised(line).is_some_and(|told| told.contains(ports)), "{line}: {:?}", supervised(line));
     }
     assert_eq!(supervised("Error: listen EADDRINUSE: address already in use :::3000"), None);
+    assert_eq!(supervised("Error: listen EADDRINUSE: address already in use :::3000\n  code: 'EADDRINUSE',"), None);
     assert_eq!(explained(Level::Full, HowEnded::Exited(1), "", "Address already in use"), Vec::<String>::new());
 }

@@ -111,7 +111,8 @@ impl Sandbox {
 
     /// Returns the keys in folders of toolchains. Those that come later are found after a while.
     fn keys(&self) -> Vec<PathBuf> {
-        keys_in(&self.keys, &self.settings.hidden, &self.settings.readable)
+        let memory = self.remembered.as_ref().map(Remembered::keys);
+        keys_in(&self.keys, &self.settings.hidden, &self.settings.readable, memory.as_deref())
     }
 
     /// Looks through the folders that commands see, beside what this process does meanwhile, if it is about to run one.
@@ -120,10 +121,11 @@ impl Sandbox {
         if ahead::is_wanted() {
             let (keys, found) = (Arc::clone(&self.keys), Arc::clone(&self.covered));
             let (hidden, readable) = (self.settings.hidden.clone(), self.settings.readable.clone());
-            let memory = self.remembered.as_ref().map(Remembered::closed_settings);
+            let memory = self.remembered.as_ref().map(|memory| (memory.keys(), memory.closed_settings()));
+            let (known_keys, known_settings) = memory.unzip();
             ahead::beside("haft-look", move || {
-                keys_in(&keys, &hidden, &readable);
-                found.get_or_init(|| covered(&hidden, memory.as_deref()));
+                keys_in(&keys, &hidden, &readable, known_keys.as_deref());
+                found.get_or_init(|| covered(&hidden, known_settings.as_deref()));
             });
         }
         self
@@ -179,12 +181,12 @@ impl Sandbox {
 /// The keys in folders of toolchains, and when they were looked for.
 pub(super) type Keys = Mutex<Option<(Instant, Vec<PathBuf>)>>;
 
-fn keys_in(known: &Keys, hidden: &[PathBuf], readable: &[PathBuf]) -> Vec<PathBuf> {
+fn keys_in(known: &Keys, hidden: &[PathBuf], readable: &[PathBuf], memory: Option<&Path>) -> Vec<PathBuf> {
     let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, keys)) = known.as_ref().filter(|(when, _)| when.elapsed() < KEYS_HOLD) {
         return keys.clone();
     }
-    let keys = keys_of_toolchains(hidden, readable);
+    let keys = keys_of_toolchains(hidden, readable, memory);
     *known = Some((Instant::now(), keys.clone()));
     keys
 }

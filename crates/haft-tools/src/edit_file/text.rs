@@ -49,10 +49,12 @@ pub(super) fn edited_text(
     match known {
         Ok(Known::AsItIs) => {}
         Ok(Known::AsItWas(read)) => {
-            let is_current = are_proven(&fitted, &edits) && lines_are_current((&read, &decoded.text), &fitted, &edits);
+            // The model knows what its own commands made of a file, such as those of a formatter.
+            let is_own = cx.when_read(target).is_some_and(|read| read.left == Some(now.version.stamp));
+            let is_current = are_proven(&fitted, &edits)
+                && (is_own || lines_are_current((&read, &decoded.text), &fitted, &edits));
             let elsewhere = if is_current { Ok(()) } else { is_elsewhere((&read, &now.bytes), &edits, &path) };
             elsewhere.map_err(|why| Unplanned::Looked(changed_since(cx, target, (&read, &now.bytes), &why)))?;
-            let is_own = cx.when_read(target).is_some_and(|read| read.left == Some(now.version.stamp));
             if !is_own && differs_elsewhere((&read, &decoded.text), &fitted) {
                 notes.push("It was changed elsewhere since it was read; that is kept.".to_owned());
             }
@@ -111,7 +113,9 @@ fn lines_are_current((read, now): (&[u8], &str), fitted: &Fitted, edits: &[Edit<
     let Ok(read) = decode(read) else { return false };
     fitted.replacements.iter().all(|replacement| {
         let start = now[..replacement.range.start].rfind('\n').map_or(0, |at| at + 1);
-        let end = now[replacement.range.end..].find('\n').map_or(now.len(), |at| replacement.range.end + at);
+        // A text that ends with its line does not touch the next one.
+        let last = replacement.range.end - usize::from(now[replacement.range.clone()].ends_with('\n'));
+        let end = now[last..].find('\n').map_or(now.len(), |at| last + at);
         let stands_alone = |at: usize, lines: &str| {
             (at == 0 || read.text.as_bytes()[at - 1] == b'\n')
                 && read.text.as_bytes().get(at + lines.len()).is_none_or(|byte| *byte == b'\n')

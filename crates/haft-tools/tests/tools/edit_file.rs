@@ -160,6 +160,21 @@ async fn a_change_is_only_said_to_be_elsewhere_if_others_made_it_and_it_is() {
 }
 
 #[tokio::test]
+async fn an_edit_is_not_stale_because_a_command_of_the_session_formatted_its_line() {
+    let (before, formatted) = ("f(1, help=\"also\")\n", "f(\n    1,\n    help=\"also\",\n)\n");
+    for (by_command, expected) in [(true, "ok"), (false, "stale")] {
+        let command = ScriptedCommand::default().changes("a.py", Change::Replace);
+        let scene = read(scene().command(&command).file("a.py", before), "a.py").await.file("a.py", formatted);
+        if by_command {
+            scene.call("bash", json!({ "command": "ruff format ." })).await;
+        }
+        let result = scene.call("edit_file", edit("a.py", "help=\"also\"", "help=\"too\"")).await;
+        let kind = result.error.as_ref().map_or("ok", |error| error.kind.as_str());
+        assert_eq!(kind, expected, "{by_command}: {}", told(&result));
+    }
+}
+
+#[tokio::test]
 async fn a_change_elsewhere_is_taken_over_in_wide_units_too() {
     let wide = |text: &str| -> Vec<u8> {
         [0xff, 0xfe].into_iter().chain(text.encode_utf16().flat_map(u16::to_le_bytes)).collect()
@@ -181,6 +196,7 @@ async fn an_edit_is_stale_only_where_its_own_lines_changed() {
         ("1\n2\n3\n", "one\n2\nthree\n", ("2", "zwei"), "one\nzwei\nthree\n"),
         ("a = foo\n", "a = bar\n", ("a = bar", "a = baz"), "a = baz\n"),
         ("a\n", "a\nnew\n", ("new", "old"), "a\nold\n"),
+        ("a\nout/\n", "a\nout/\nb\n", ("out/\n", ""), "a\nb\n"),
         ("x = foo + q\n", "x = bar + q\n", ("q", "r"), "stale"),
         ("p\nq\n", "p\nQ\n", ("q", "r"), "stale"),
         ("p\nq\n", "p\nquux\n", ("q", "r"), "stale"),

@@ -181,5 +181,5 @@ fn one_line_says_what_is_covered_when_an_agent_starts() {
     assert!(codex.contains("Codex") && codex.contains("Commands are only judged"), "{codex}");
     assert!(line(&[]).contains("Claude Code"), "{}", line(&[]));
     assert!(line(&[]).contains("runs its commands in the sandbox"), "{}", line(&[]));
-    assert!(line(&["--judge-only"]).contains("only that"), "{}", line(&["--judge-only"]));
+    assert!(line(&["--judge-only"]).contains("only judges"), "{}", line(&["--judge-only"]));
 }
