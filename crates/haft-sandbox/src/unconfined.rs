@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 /// Replaces this process with a shell that runs the line; returns only if that fails.
 pub fn run_in_place(line: &str) -> io::Error {
-    Command::new("bash").arg("-c").arg(line).exec()
+    Command::new("bash").args(["-c", "--"]).arg(line).exec()
 }
 
 /// Gives an event to the command of a hook; returns what it answers.
@@ -19,7 +19,7 @@ pub fn run_in_place(line: &str) -> io::Error {
 /// Fails if the command cannot be started, or fails itself.
 pub fn try_hook(command: &str, event: &str) -> io::Result<String> {
     let mut shell = Command::new("sh");
-    shell.arg("-c").arg(command).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    shell.args(["-c", "--"]).arg(command).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut started = shell.spawn()?;
     // A hook that ends early has closed its input; its answer says why.
     let _ = started.stdin.take().map(|mut input| input.write_all(event.as_bytes()));

@@ -253,7 +253,7 @@ fn words(command: &str, cx: &RunContext<'_>) -> (Vec<OsString>, Option<String>) 
     let is_bash = shell.file_name().is_some_and(|name| name == SHELLS[0]);
     let note = (!is_bash).then(|| format!("there is no bash here; {} ran it", shell.display()));
     // Without the user's start files: a call begins with nothing but what is said in it.
-    let options: &[&str] = if is_bash { &["--noprofile", "--norc", "-c"] } else { &["-c"] };
+    let options: &[&str] = if is_bash { &["--noprofile", "--norc", "-c", "--"] } else { &["-c", "--"] };
     let options = options.iter().copied().chain([command]).map(OsString::from);
     (std::iter::once(shell.into_os_string()).chain(options).collect(), note)
 }

@@ -44,7 +44,7 @@ Exit codes: that of the command, 128 + n if signal n ended it, 1 failed, 2 usage
 The last line on stderr names the changes; \"haft undo\" undoes them.")]
 pub(crate) struct Exec {
     /// Run this line in a shell
-    #[arg(short = 'c', value_name = "LINE", conflicts_with = "words", required_unless_present_any = ["words", "ticket"])]
+    #[arg(short = 'c', value_name = "LINE", allow_hyphen_values = true, conflicts_with = "words", required_unless_present_any = ["words", "ticket"])]
     line: Option<OsString>,
     /// Run the call of another agent that haft guard judged under this ticket
     #[arg(long, value_name = "TICKET", requires = "session", hide = true)]

@@ -5,6 +5,7 @@
 //! nothing more.
 
 use std::io;
+use std::path::Path;
 
 use anyhow::{Context, ensure};
 use haft_config::environment::variable;
@@ -24,17 +25,23 @@ pub enum TicketRun {
 /// Where Codex says which sandbox a command has.
 const PROFILE_OF_CODEX: &str = "CODEX_PERMISSION_PROFILE";
 
-/// Uses a ticket up. `line` is the command beside it, which must be the judged one.
+/// Uses a ticket up in this folder. `line` is the command beside it, which must be the judged one.
 ///
 /// # Errors
 ///
-/// Fails if there is no such ticket, or if it is for another command.
-pub fn use_ticket(state: &WorkspaceState, id: &str, line: Option<&str>) -> anyhow::Result<TicketRun> {
+/// Fails if there is no such ticket, or if it is for another command or another folder.
+pub fn use_ticket(state: &WorkspaceState, id: &str, line: Option<&str>, here: &Path) -> anyhow::Result<TicketRun> {
     let calls = state.judged_calls();
     let call = calls
         .find(id)
         .context("this ticket of haft guard is not known, or was used; let the agent make the call again")?;
     ensure!(line.is_none_or(|line| line == call.line), "this ticket of haft guard is for another command");
+    ensure!(
+        here == call.folder,
+        "haft has judged this command in {}, and it was started in {}; let the agent make the call again",
+        call.folder.display(),
+        here.display()
+    );
     match calls.use_up(id) {
         Ok(()) => Ok(TicketRun::Contained(Box::new(call))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => anyhow::bail!("this ticket of haft guard was used"),

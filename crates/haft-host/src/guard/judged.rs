@@ -58,6 +58,8 @@ pub(super) enum Follows {
     /// It runs this command itself; without haft's answer the questions that this does not cover stay open.
     Command {
         text: String,
+        /// The folder in which it starts.
+        folder: PathBuf,
         covers: Covers,
     },
     /// It records the changes to these paths.
@@ -350,7 +352,7 @@ impl Judge {
     }
 
     /// Finds the folder that a call is made in.
-    fn folder(&self, path: &Path) -> anyhow::Result<PathBuf> {
+    pub(super) fn folder(&self, path: &Path) -> anyhow::Result<PathBuf> {
         let shown = || format!("the folder {} cannot be found", one_line(&path.to_string_lossy()));
         let text = path.to_str().with_context(shown)?;
         match self.workspace.locate(&RawPath::new(text), Extent::Entry) {

@@ -3,6 +3,8 @@
 //! Before the call haft writes a ticket for the command, or keeps the contents of the files. After the call it records
 //! what changed. If any of this fails, haft only judges the call, and the answer says that it cannot be undone.
 
+use std::path::{Path, PathBuf};
+
 use anyhow::Context;
 use haft_config::environment::{own_program, variable};
 use haft_contract::call::CallId;
@@ -50,7 +52,7 @@ impl<'a> Recording<'a> {
         self.close_left();
         match follows {
             Follows::Nothing => Ok(None),
-            Follows::Command { text, covers } => self.command(&text, covers, redactor),
+            Follows::Command { text, folder, covers } => self.command((&text, &folder), covers, redactor),
             Follows::Edit(places) if places.is_empty() => Ok(None),
             Follows::Edit(places) => {
                 let edit = AgentEdit { errand: &self.errand(), places: &places, agent: self.agent };
@@ -75,16 +77,22 @@ impl<'a> Recording<'a> {
         self.judge.workspace.close_left_edits(&self.state, Some(now));
     }
 
-    fn command(&self, text: &str, covers: Covers, redactor: &Redactor) -> anyhow::Result<Option<Map<String, Value>>> {
+    fn command(
+        &self,
+        (text, folder): (&str, &Path),
+        covers: Covers,
+        redactor: &Redactor,
+    ) -> anyhow::Result<Option<Map<String, Value>>> {
         let form = self.event.recipient.form;
         // The agent's own question is about a call that was rewritten before.
         if form == Form::Permission || rewrite::only_goes(form, text) {
             return Ok(None);
         }
-        let (_, line) = rewrite::lasting_folder(form, text);
+        let (going, line, folder) = self.with_lasting_folder(text, folder);
         let session = SessionId::of_agent(&self.run).to_string();
         let call = JudgedCall {
             line: line.to_owned(),
+            folder,
             agent: self.agent_name(),
             call: self.call(),
             session: session.clone(),
@@ -104,9 +112,20 @@ impl<'a> Recording<'a> {
             session,
             workspace: (workspace, added.context(not_text)?),
             ticket,
+            going: going.to_owned(),
             spelling: Spelling::of(line, redactor),
         };
         Ok(rewrite::rewritten(self.event, line, &prefix))
+    }
+
+    /// Returns what the agent's own shell does first, the rest, which haft runs, and the folder of the rest. The shell goes
+    /// only to a folder that is there now, by its real path: then the rest runs exactly where it would without haft.
+    fn with_lasting_folder<'t>(&self, text: &'t str, folder: &Path) -> (&'t str, &'t str, PathBuf) {
+        let whole = ("", text, folder.to_owned());
+        let Some(going) = rewrite::lasting_folder(self.event.recipient.form, text) else { return whole };
+        let named = rewrite::joined(folder, going.folder);
+        let is_real = self.judge.folder(&named).is_ok_and(|real| real == named);
+        if is_real && named.starts_with(self.judge.workspace.path()) { (going.before, going.rest, named) } else { whole }
     }
 
     fn errand(&self) -> Errand {

@@ -3,7 +3,7 @@
 //! All other arguments of the call stay unchanged: its time limit, its background flag, its folder. The command is quoted
 //! as one word, which a shell reads back exactly.
 
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use haft_runtime::redact::Redactor;
 use serde_json::{Map, Value};
@@ -30,6 +30,8 @@ pub(super) struct Prefix {
     pub(super) workspace: (String, Vec<String>),
     /// The name of the ticket.
     pub(super) ticket: String,
+    /// What the agent's own shell does before.
+    pub(super) going: String,
     /// Whether the line is written out.
     pub(super) spelling: Spelling,
 }
@@ -53,10 +55,7 @@ pub(super) fn rewritten(event: &Event, line: &str, prefix: &Prefix) -> Option<Ma
     let old = event.input.get(COMMAND)?;
     let command = prefix.before(event, line);
     let new = match old {
-        Value::String(text) => {
-            let (going, _) = lasting_folder(event.recipient.form, text);
-            Value::from(format!("{going}{command}"))
-        }
+        Value::String(_) => Value::from(format!("{}{command}", prefix.going)),
         Value::Array(words) => {
             let mut words = words.clone();
             *words.last_mut()? = Value::from(command);
@@ -98,28 +97,59 @@ fn word_of(form: Form, line: &str) -> Option<String> {
     Some(format!("'{}'", line.replace('\'', r"'\''")))
 }
 
-/// Returns the beginning of a command that changes the folder for the commands after it, and the rest. Agents with one
-/// shell remember that folder, and haft cannot change it for them.
-pub(super) fn lasting_folder(form: Form, text: &str) -> (&str, &str) {
-    let none = ("", text);
-    if !form.keeps_folder() {
-        return none;
-    }
-    let Some(behind) = text.strip_prefix("cd ") else { return none };
+/// A command that changes the folder first.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Going<'t> {
+    /// The change of the folder, up to the rest.
+    pub(super) before: &'t str,
+    /// Where it leads.
+    pub(super) folder: &'t str,
+    /// What runs there.
+    pub(super) rest: &'t str,
+}
+
+/// Returns how a command changes the folder for the commands after it, if the rest is the same without that beginning.
+/// Agents with one shell remember that folder, and haft cannot change it for them.
+pub(super) fn lasting_folder(form: Form, text: &str) -> Option<Going<'_>> {
+    let behind = text.strip_prefix("cd ").filter(|_| form.keeps_folder())?;
     let word = match behind.chars().next() {
-        Some(quote @ ('\'' | '"')) => behind[1..].find(quote).map(|end| &behind[..end + 2]),
-        _ => behind.find([' ', '\t']).map(|end| &behind[..end]),
+        Some(quote @ ('\'' | '"')) => &behind[..behind[1..].find(quote)? + 2],
+        _ => &behind[..behind.find([' ', '\t', '&'])?],
     };
-    let Some(word) = word else { return none };
-    let letters = word.trim_matches(['\'', '"']);
+    let folder = word.trim_matches(['\'', '"']);
     let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+:@%, ".contains(letter);
-    let rest = behind[word.len()..].trim_start_matches([' ', '\t']);
-    match rest.strip_prefix("&&") {
-        Some(rest) if !letters.is_empty() && letters.chars().all(is_plain) && !rest.trim().is_empty() => {
-            text.split_at(text.len() - rest.trim_start_matches([' ', '\t']).len())
+    let is_folder = !folder.is_empty() && !folder.starts_with('-') && folder.chars().all(is_plain);
+    let rest = behind[word.len()..].trim_start_matches([' ', '\t']).strip_prefix("&&")?;
+    let rest = rest.trim_start_matches([' ', '\t']);
+    let is_same = !rest.trim().is_empty() && !knows_where_it_came_from(rest) && !goes_on_beside(rest);
+    (is_folder && is_same).then(|| Going { before: &text[..text.len() - rest.len()], folder, rest })
+}
+
+/// Returns whether a text may ask for the folder before the last one.
+fn knows_where_it_came_from(text: &str) -> bool {
+    ["OLDPWD", "~-", "cd -", "pushd", "dirs", "DIRSTACK", "~+"].iter().any(|sign| text.contains(sign))
+}
+
+/// Returns whether a text may run something in the background, and the change of the folder with it.
+fn goes_on_beside(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let is_joined = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(|byte| b"&<>|".contains(byte));
+    let mut ampersands = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'&').map(|(at, _)| at);
+    ampersands.any(|at| !is_joined(at.checked_sub(1)) && !is_joined(Some(at + 1)))
+}
+
+/// Joins a folder and the words of `cd`, without `.` and `..`.
+pub(super) fn joined(folder: &Path, words: &str) -> PathBuf {
+    folder.join(words).components().fold(PathBuf::new(), |mut path, part| {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                path.pop();
+            }
+            _ => path.push(part),
         }
-        _ => none,
-    }
+        path
+    })
 }
 
 /// Returns whether a command only changes the folder for the commands after it: haft leaves it to the agent's shell.

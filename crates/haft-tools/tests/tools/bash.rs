@@ -193,7 +193,7 @@ async fn it_starts_in_the_folder_that_is_named() {
     scene.call("bash", json!({ "command": "ls", "cwd": "src" })).await;
     let ran = &command.run_so_far()[0];
     assert_eq!(ran.folder, scene.root().canonicalize().expect("it is there").join("src"));
-    assert_eq!(ran.words, ["bash", "--noprofile", "--norc", "-c", "ls"]);
+    assert_eq!(ran.words, ["bash", "--noprofile", "--norc", "-c", "--", "ls"]);
     snapshot!(scene.told("bash", json!({ "command": "ls", "working_dir": "notes.txt" })).await, @r"
     failed at line_up (not_a_folder): notes.txt is not a folder, so no command can start in it.
     next: name a folder

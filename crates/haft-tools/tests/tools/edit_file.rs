@@ -169,7 +169,7 @@ async fn an_edit_is_not_stale_because_a_command_of_the_session_formatted_its_lin
             scene.call("bash", json!({ "command": "ruff format ." })).await;
         }
         let result = scene.call("edit_file", edit("a.py", "help=\"also\"", "help=\"too\"")).await;
-        let kind = result.error.as_ref().map_or("ok", |error| error.kind.as_str());
+        let kind = result.error.as_ref().map_or("ok", |error| error.kind.code());
         assert_eq!(kind, expected, "{by_command}: {}", told(&result));
     }
 }

@@ -24,6 +24,8 @@ const LETTERS: usize = 12;
 pub struct JudgedCall {
     /// The command, as the agent wrote it.
     pub line: String,
+    /// The folder in which it starts, for which haft judged it.
+    pub folder: PathBuf,
     /// The agent.
     pub agent: String,
     /// The agent's name for the call.
@@ -116,6 +118,7 @@ mod tests {
         let calls = JudgedCalls::new(folder.path().join("judged"));
         let call = JudgedCall {
             line: "make".into(),
+            folder: "/w".into(),
             agent: "Claude Code".into(),
             call: "1".into(),
             session: "k3f9-q2bx".into(),

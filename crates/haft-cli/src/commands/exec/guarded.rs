@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 
+use haft_config::environment::current_folder;
 use haft_config::settings::Settings;
 use haft_host::exec::mode_name;
 use haft_host::exec::ticket::{TicketRun, mode_of_agent, request_of, use_ticket};
@@ -21,7 +22,8 @@ use crate::screen;
 pub(super) fn call(common: &Common, exec: &Exec, settings: &Settings) -> anyhow::Result<Option<Box<JudgedCall>>> {
     let Some(id) = &exec.ticket else { return Ok(None) };
     let state = WorkspaceState::new(&settings.environment.state_folder, &real_path_of(common.options().folder()));
-    match use_ticket(&state, id, exec.given_line()?.as_deref())? {
+    let here = real_path_of(&current_folder().unwrap_or_default());
+    match use_ticket(&state, id, exec.given_line()?.as_deref(), &here)? {
         TicketRun::Contained(call) => Ok(Some(call)),
         TicketRun::AsTheAgent(line, why) => Err(as_the_agent(&line, &why)),
     }

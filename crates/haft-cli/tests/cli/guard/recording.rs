@@ -88,6 +88,52 @@ fn a_command_that_may_run_is_answered_with_the_same_call_through_haft_exec() {
 }
 
 #[test]
+fn a_command_runs_in_the_folder_for_which_it_was_judged() {
+    let Some(place) = Place::of_agent().confining() else { return };
+    place.put("ws/ls", "#!/bin/sh\necho code of the workspace\n");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(place.path("ws/ls"), mode).expect("it is there");
+    std::fs::create_dir(place.path("ws/sub")).expect("it is new");
+    std::os::unix::fs::symlink("sub", place.path("ws/link")).expect("it is new");
+    // The workspace has no such folder, so haft leaves the command to the agent.
+    let input = json!({ "command": "./ls" });
+    let answer = place.tells(&[], json!({ "cwd": "/usr/bin", "tool_name": "Bash", "tool_input": input }));
+    assert_eq!(answer["hookSpecificOutput"]["updatedInput"], Value::Null, "{answer}");
+    // A shell goes first only to a folder of the workspace that is there; the rest runs there either way.
+    let twin = |command: &str| {
+        let input = place.rewritten(&["--yes=all"], command);
+        let ran = place.shell(input["command"].as_str().unwrap_or_else(|| panic!("{command}: {input}")));
+        let (code, out) = (ran.code, ran.out.clone());
+        let bare = place.shell(command);
+        assert_eq!((code, out), (bare.code, bare.out), "{command}: {ran:?}");
+    };
+    for command in [
+        "cd /usr/bin && ./ls -d .",
+        "cd nope && echo x; echo after",
+        "cd nope && echo x || echo fallback",
+        "cd sub && pwd",
+        "cd sub && pwd; cd .. && pwd",
+        "cd link && pwd",
+        "cd sub && echo $OLDPWD",
+    ] {
+        twin(command);
+    }
+    let input = place.rewritten(&[], "echo x");
+    let elsewhere = place.shell(&format!("cd sub; {}", input["command"].as_str().expect("a command")));
+    assert!(elsewhere.code == 2 && elsewhere.err.contains("it was started in"), "{elsewhere:?}");
+}
+
+#[test]
+fn a_command_that_begins_like_an_option_is_a_command() {
+    let Some(place) = Place::of_agent().confining() else { return };
+    for command in ["--help", "--yes=all", "-x"] {
+        let input = place.rewritten(&["--yes=all"], command);
+        let ran = place.shell(input["command"].as_str().expect("a command"));
+        assert_eq!(ran.code, 127, "{command}: {ran:?}");
+    }
+}
+
+#[test]
 fn a_ticket_is_good_for_one_command_and_for_no_other() {
     let Some(place) = Place::of_agent().confining() else { return };
     let input = place.rewritten(&["--yes"], "echo x > new");

@@ -25,8 +25,25 @@ use super::super::rewrite;
 use super::super::secrets;
 use super::{COMMANDS, Follows, Judge, Judged, said_yes};
 
+/// Who runs a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Runner {
+    /// haft, in its sandbox.
+    Haft(Undo),
+    /// The agent, as it is written.
+    Agent,
+}
+
+/// Whether haft can undo what a command changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Undo {
+    Whole,
+    Partly,
+}
+
 impl Judge {
-    /// Judges a command that starts in this folder.
+    /// Judges a command that starts in this folder. haft runs none that starts outside the workspace: the sandbox has no
+    /// such folder.
     pub(super) fn command(&self, text: &str, folder: &Path) -> anyhow::Result<Judged> {
         let scene = scene(&self.workspace, folder).context("the workspace has no real path")?;
         let parts = read_command(text, &scene, &self.workspace);
@@ -40,7 +57,15 @@ impl Judge {
         let alone = self.by_effects(COMMANDS, &effects);
         let covers = if alone.decision == Decision::Allow { Covers::All } else { Covers::Undoable };
         let contained = Containment::Contained.of_call(&effects);
-        let mut ruling = if self.rewrites { self.by_effects_where(COMMANDS, &effects, contained) } else { alone };
+        let is_undoable = effects.iter().all(|effect| can_be_undone(effect, contained));
+        let runner = match self.rewrites && folder.starts_with(self.workspace.path()) {
+            true => Runner::Haft(if is_undoable { Undo::Whole } else { Undo::Partly }),
+            false => Runner::Agent,
+        };
+        let mut ruling = match runner {
+            Runner::Haft(_) => self.by_effects_where(COMMANDS, &effects, contained),
+            Runner::Agent => alone,
+        };
         ruling = secrets::of_named(ruling, &effects);
         if let Some(question) = secrets::question(&self.workspace, &effects) {
             ruling = ruling.stricter(question);
@@ -60,26 +85,28 @@ impl Judge {
             }
             ruling => ruling,
         };
-        let is_undoable = self.rewrites && effects.iter().all(|effect| can_be_undone(effect, contained));
-        let (ruling, covers) = self.with_yes(ruling, covers, is_undoable);
-        let command = Follows::Command { text: text.to_owned(), covers };
-        Ok(Judged { ruling, follows: if self.rewrites { command } else { Follows::Nothing } })
+        let (ruling, covers) = self.with_yes(ruling, covers, runner);
+        let follows = match runner {
+            Runner::Haft(_) => Follows::Command { text: text.to_owned(), folder: folder.to_owned(), covers },
+            Runner::Agent => Follows::Nothing,
+        };
+        Ok(Judged { ruling, follows })
     }
 
     /// Answers an ordinary question where the user's yes beforehand covers it. Returns which questions need no second
     /// answer when the command runs.
-    fn with_yes(&self, ruling: Ruling, covers: Covers, is_undoable: bool) -> (Ruling, Covers) {
-        match self.yes.filter(|_| ruling.is_ordinary_question()) {
-            Some(yes @ AdvanceYes::ToUndoable) if is_undoable => (said_yes(ruling, yes), Covers::Undoable),
-            Some(yes @ AdvanceYes::ToAll) if self.rewrites => (said_yes(ruling, yes), Covers::All),
-            Some(_) if self.rewrites => {
+    fn with_yes(&self, ruling: Ruling, covers: Covers, runner: Runner) -> (Ruling, Covers) {
+        match (self.yes.filter(|_| ruling.is_ordinary_question()), runner) {
+            (Some(yes @ AdvanceYes::ToUndoable), Runner::Haft(Undo::Whole)) => (said_yes(ruling, yes), Covers::Undoable),
+            (Some(yes @ AdvanceYes::ToAll), Runner::Haft(_)) => (said_yes(ruling, yes), Covers::All),
+            (Some(_), Runner::Haft(_)) => {
                 let reason = format!("{} --yes does not answer that; --yes=all does.", ruling.reason);
                 (Ruling { reason, ..ruling }, Covers::All)
             }
-            Some(_) => (self.yes_to_command(ruling), covers),
+            (Some(_), Runner::Agent) => (self.yes_to_command(ruling), covers),
             // A person who is asked answers for the command as it is; an agent that decides alone does not.
-            None if ruling.decision == Decision::Ask && !self.leaves_questions => (ruling, Covers::All),
-            None => (ruling, covers),
+            (None, _) if ruling.decision == Decision::Ask && !self.leaves_questions => (ruling, Covers::All),
+            (None, _) => (ruling, covers),
         }
     }
 

@@ -68,15 +68,32 @@ fn the_rules_of_codex_see_one_pair_of_quotes_or_none() {
 
 #[test]
 fn the_shell_of_the_agent_itself_goes_to_a_folder() {
-    let split = |text: &'static str| lasting_folder(Form::Claude, text);
-    assert_eq!(split("cd sub && make"), ("cd sub && ", "make"));
-    assert_eq!(split("cd 'a b' && make; ls"), ("cd 'a b' && ", "make; ls"));
-    for whole in
-        ["cd $X && make", "cd sub", "cd sub; make", "make && cd sub", "cd 'it && make", "cd a b && x", "cd x &&"]
-    {
-        assert_eq!(split(whole), ("", whole));
+    let split = |text: &'static str| lasting_folder(Form::Claude, text).map(|going| (going.folder, going.rest));
+    assert_eq!(split("cd sub && make"), Some(("sub", "make")));
+    assert_eq!(split("cd sub&&make 2>&1 | tail &> x"), Some(("sub", "make 2>&1 | tail &> x")));
+    assert_eq!(split("cd 'a b' && make; ls"), Some(("a b", "make; ls")));
+    let going = lasting_folder(Form::Claude, "cd sub &&  make").expect("it changes the folder");
+    assert_eq!(going.before, "cd sub &&  ");
+    for whole in [
+        "cd $X && make",
+        "cd sub",
+        "cd sub; make",
+        "make && cd sub",
+        "cd 'it && make",
+        "cd a b && x",
+        "cd x &&",
+        "cd - && make",
+        "cd -P sub && make",
+        "cd sub && make & wait",
+        "cd sub && sleep 1 &",
+        "cd sub && echo $OLDPWD",
+        "cd sub && make && cd -",
+    ] {
+        assert_eq!(split(whole), None, "{whole}");
     }
-    assert_eq!(lasting_folder(Form::Codex, "cd sub && make"), ("", "cd sub && make"));
+    assert_eq!(lasting_folder(Form::Codex, "cd sub && make"), None);
+    assert_eq!(joined(Path::new("/w/a"), "../b/./c"), Path::new("/w/b/c"));
+    assert_eq!(joined(Path::new("/w/a"), "/usr/../etc"), Path::new("/etc"));
     assert!(only_goes(Form::Claude, "cd src/x ") && !only_goes(Form::Claude, "cd $(rm x)"));
 }
 
