@@ -164,6 +164,7 @@ pub fn taken_back_record(taken: &TakenBack) -> Value {
         let (code, count) = match became {
             Became::Restored => ("restored", None),
             Became::Merged => ("merged", None),
+            Became::PartlyRestored => ("partly_restored", None),
             Became::Removed => ("removed", None),
             Became::Returned => ("returned", None),
             Became::Renamed => ("renamed", None),

@@ -147,7 +147,8 @@ fn explain_printed(scene: &Scene<'_>, printed: &Printed) -> Vec<String> {
         };
         let fits = |sign: &&Sign| sign.fits(&lower) && !is_left_out(sign.means);
         let meant = SIGNS.iter().filter(fits).find_map(|sign| scene.sentence(sign.means, line));
-        another_port_is_taken |= names_port(line) && SIGNS.iter().any(|sign| sign.means == Means::PortTaken && sign.fits(&lower));
+        another_port_is_taken |=
+            names_port(line) && SIGNS.iter().any(|sign| sign.means == Means::PortTaken && sign.fits(&lower));
         told.extend(meant.filter(|sentence| seen.insert(sentence.clone())));
         if told.len() >= MOST {
             break;

@@ -133,11 +133,12 @@ impl Tool for Grep {
             return Err(skips_too_much(skip));
         }
         let (most, limited) = Limited::of(args.limit, cx.limits().grep_matches);
+        let hint = hint(&args);
         let request = SearchRequest { most, ..request(args, cx) };
         let wanted = request.wanted;
         let searched = cx.search(&target, request).await?;
         let text =
-            Shown { searched: &searched, wanted, skip, limited, arguments: cx.limits().page_style.arguments, cx }
+            Shown { searched: &searched, wanted, skip, limited, hint, arguments: cx.limits().page_style.arguments, cx }
                 .text();
         Ok(ToolOutput::text(text).with_limited(limited))
     }
@@ -175,6 +176,13 @@ fn request(args: Args, cx: &RunContext<'_>) -> SearchRequest {
     }
 }
 
+/// Says what a search over several lines needs, where other programs need nothing.
+fn hint(args: &Args) -> Option<&'static str> {
+    let spans_lines = args.multiline == Some(true) && args.literal != Some(true);
+    let has_dot = args.pattern.contains('.') && !args.pattern.contains("(?s");
+    (spans_lines && has_dot).then_some("\".\" matches no line break, \"(?s)\" before the pattern changes that")
+}
+
 /// Returns the globs that are meant; an empty one fits nothing and stands for none.
 fn globs(given: Option<Vec<String>>) -> Vec<String> {
     given.into_iter().flatten().filter(|glob| !glob.trim().is_empty()).collect()
@@ -186,6 +194,8 @@ struct Shown<'a> {
     wanted: Wanted,
     skip: usize,
     limited: Option<Limited>,
+    /// Why there may be no match.
+    hint: Option<&'static str>,
     arguments: Arguments,
     cx: &'a RunContext<'a>,
 }
@@ -270,7 +280,9 @@ impl Shown<'_> {
             _ => matches,
         };
         let (said, page) = match self.wanted {
-            _ if searched.matches == 0 => return vec!["no match".to_owned()],
+            _ if searched.matches == 0 => {
+                return std::iter::once("no match").chain(self.hint).map(str::to_owned).collect();
+            }
             Wanted::Lines => {
                 let page = paged(searched.files.iter().map(|file| file.matches).sum(), searched.matches);
                 (vec![in_files(page.which("match"))], page)

@@ -125,7 +125,11 @@ impl<'a> Recording<'a> {
         let Some(going) = rewrite::lasting_folder(self.event.recipient.form, text) else { return whole };
         let named = rewrite::joined(folder, going.folder);
         let is_real = self.judge.folder(&named).is_ok_and(|real| real == named);
-        if is_real && named.starts_with(self.judge.workspace.path()) { (going.before, going.rest, named) } else { whole }
+        if is_real && named.starts_with(self.judge.workspace.path()) {
+            (going.before, going.rest, named)
+        } else {
+            whole
+        }
     }
 
     fn errand(&self) -> Errand {

@@ -125,7 +125,8 @@ mod tests {
             std::fs::write(path, content).expect("it can be written");
         }
         let shown = |path: PathBuf| path.strip_prefix(folder.path()).map(|path| path.display().to_string());
-        let mut found: Vec<String> = keys_below(&[folder.path().to_owned()], None).into_iter().flat_map(shown).collect();
+        let mut found: Vec<String> =
+            keys_below(&[folder.path().to_owned()], None).into_iter().flat_map(shown).collect();
         found.sort();
         found
     }

@@ -51,8 +51,8 @@ pub(super) fn edited_text(
         Ok(Known::AsItWas(read)) => {
             // The model knows what its own commands made of a file, such as those of a formatter.
             let is_own = cx.when_read(target).is_some_and(|read| read.left == Some(now.version.stamp));
-            let is_current = are_proven(&fitted, &edits)
-                && (is_own || lines_are_current((&read, &decoded.text), &fitted, &edits));
+            let is_current =
+                are_proven(&fitted, &edits) && (is_own || lines_are_current((&read, &decoded.text), &fitted, &edits));
             let elsewhere = if is_current { Ok(()) } else { is_elsewhere((&read, &now.bytes), &edits, &path) };
             elsewhere.map_err(|why| Unplanned::Looked(changed_since(cx, target, (&read, &now.bytes), &why)))?;
             if !is_own && differs_elsewhere((&read, &decoded.text), &fitted) {

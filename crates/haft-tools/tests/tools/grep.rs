@@ -341,3 +341,14 @@ async fn lines_before_and_after_a_match_are_those_that_were_asked_for() {
         assert_eq!(lines.join(" "), shown, "{arguments}: {text}");
     }
 }
+
+#[tokio::test]
+async fn a_search_over_lines_without_a_match_says_what_a_dot_leaves_out() {
+    let scene = Scene::new().file("a.txt", "one\ntwo\n");
+    for (pattern, says) in [("one.two", true), ("(?s)one.three", false), ("one\ntree", false)] {
+        let told = scene.told("grep", json!({ "pattern": pattern, "multiline": true })).await;
+        assert_eq!(told.contains("\".\" matches no line break"), says, "{told}");
+    }
+    let found = scene.told("grep", json!({ "pattern": "(?s)one.two", "multiline": true })).await;
+    assert!(found.contains("1 match"), "{found}");
+}

@@ -64,7 +64,7 @@ async fn a_session_lists_previews_and_takes_back_its_own_changes() {
     ");
     snapshot!(scene.told("undo", json!({ "action": "take_back", "file": "a.txt", "hunk": 2 })).await, @"
     ok: Undid hunk 2 of a.txt in change set 1:
-      merged a.txt (later changes are kept)
+      restored a.txt (the chosen hunks; the others stay)
     did: changed a.txt
     ");
     assert_eq!(scene.read("a.txt"), "l1\ntwo\nl3\nl4\nl5\nl6\nl7\nl8\nl9\nl10\nl11\nl12\n");

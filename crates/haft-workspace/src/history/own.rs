@@ -153,7 +153,7 @@ fn by(session: &SessionRun) -> By {
 
 fn reversed_file(taken: &TakenBack, (path, became): &(String, Became)) -> ReversedFile {
     let change = match became {
-        Became::Restored | Became::Merged | Became::Renamed => Some(Change::Replace),
+        Became::Restored | Became::Merged | Became::PartlyRestored | Became::Renamed => Some(Change::Replace),
         Became::Returned | Became::ObjectsRestored(_) => Some(Change::Create),
         Became::Removed => Some(Change::Remove),
         Became::Unchanged | Became::Kept | Became::ObjectsKept(_) => None,

@@ -78,7 +78,12 @@ pub(super) fn hunks(
                     let action = Action::Put(Content::Bytes(bytes.into()), None);
                     plan.deeds.push(Deed { place: path.clone(), action, expected });
                 }
-                plan.files.push((path, if is_changed { Became::Merged } else { Became::Unchanged }));
+                let became = match now {
+                    _ if !is_changed => Became::Unchanged,
+                    Some(now) if now[..] == after[..] => Became::PartlyRestored,
+                    _ => Became::Merged,
+                };
+                plan.files.push((path, became));
             }
             other => {
                 let why = match other {

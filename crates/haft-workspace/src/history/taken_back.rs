@@ -26,6 +26,8 @@ pub enum Became {
     Restored,
     /// The change was taken out, and what was done since was kept.
     Merged,
+    /// Some parts of the change were taken out, and nothing was done since.
+    PartlyRestored,
     /// It is gone again.
     Removed,
     /// It is there again.
@@ -55,6 +57,7 @@ impl TakenBack {
             Became::Restored => direction((tense("restored", "restore"), ""), (tense("changed", "change"), again)),
             Became::Returned => direction((tense("restored", "restore"), ""), (tense("created", "create"), again)),
             Became::Merged => (tense("merged", "merge"), " (later changes are kept)"),
+            Became::PartlyRestored => (tense("restored", "restore"), " (the chosen hunks; the others stay)"),
             Became::Removed => (tense("removed", "remove"), again),
             Became::Renamed => {
                 direction((tense("renamed back", "rename back"), ""), (tense("renamed", "rename"), again))

@@ -136,7 +136,11 @@ fn codex_runs_nothing_that_waits_for_typed_commands_because_it_does_not_ask_abou
 fn a_refusal_names_a_tool_once_that_writes_and_edits() {
     let place = Place::of_guard();
     let said = place.asked_by_codex("PreToolUse", "ws", "Bash", &json!({ "command": "echo x >> .git/config" }));
-    assert!(said.out.contains("Next: use \\\"apply_patch\\\", so that the user is asked, or do without it."), "{}", said.out);
+    assert!(
+        said.out.contains("Next: use \\\"apply_patch\\\", so that the user is asked, or do without it."),
+        "{}",
+        said.out
+    );
 }
 
 #[test]

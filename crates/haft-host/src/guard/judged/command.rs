@@ -97,7 +97,9 @@ impl Judge {
     /// answer when the command runs.
     fn with_yes(&self, ruling: Ruling, covers: Covers, runner: Runner) -> (Ruling, Covers) {
         match (self.yes.filter(|_| ruling.is_ordinary_question()), runner) {
-            (Some(yes @ AdvanceYes::ToUndoable), Runner::Haft(Undo::Whole)) => (said_yes(ruling, yes), Covers::Undoable),
+            (Some(yes @ AdvanceYes::ToUndoable), Runner::Haft(Undo::Whole)) => {
+                (said_yes(ruling, yes), Covers::Undoable)
+            }
             (Some(yes @ AdvanceYes::ToAll), Runner::Haft(_)) => (said_yes(ruling, yes), Covers::All),
             (Some(_), Runner::Haft(_)) => {
                 let reason = format!("{} --yes does not answer that; --yes=all does.", ruling.reason);
