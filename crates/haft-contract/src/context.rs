@@ -15,7 +15,7 @@ use bytes::Bytes;
 
 use crate::command_run::{AtOnce, CommandRun, CommitTurn, cannot_be_tried};
 use crate::door::{
-    ChangeSetId, Doors, FileOp, Look, Page, PageLine, PageRequest, Permit, ReadVersion, Receipt, SessionName, Spill,
+    ChangeSetId, Doors, FileBytes, FileOp, Look, Page, PageLine, PageRequest, Permit, ReadVersion, Receipt, SessionName, Spill,
     Spilling, Written,
 };
 use crate::effect::Effect;
@@ -171,6 +171,11 @@ impl<'a> RunContext<'a> {
     /// Reads an image of at most so many bytes; nothing when it is none that models take, or is larger.
     pub async fn image(&self, target: &Target, most: u64) -> Result<Option<Image>, ToolError> {
         self.doors.files.image(self.permit, target, most).await
+    }
+
+    /// Opens a file to read parts of it.
+    pub async fn open(&self, target: &Target) -> Result<Box<dyn FileBytes>, ToolError> {
+        self.doors.files.open(self.permit, target).await
     }
 
     /// Sends a request to another machine.

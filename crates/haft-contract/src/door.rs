@@ -6,9 +6,11 @@
 //!
 //! Not here: how (`haft-workspace`), whether (`haft-policy`).
 
+mod file_bytes;
 mod file_op;
 mod permit;
 
+pub use file_bytes::{FileBytes, OpeningFile};
 pub use file_op::FileOp;
 pub use permit::{
     ChangeSetId, Errand, OldChanges, Permit, PermitIssuer, Purpose, ReadVersion, Receipt, Receipts, RunFacts, Standing,
@@ -26,6 +28,7 @@ use crate::encoding::TextForm;
 use crate::error::ToolError;
 use crate::guarded::{SecretKind, refused_from_commands, secret_kind};
 use crate::history::History;
+use crate::kinds::ErrorKind;
 use crate::lines::LineEnds;
 use crate::net::Net;
 use crate::output::Image;
@@ -281,6 +284,11 @@ pub trait Files: Send + Sync {
         target: &'a Target,
         most: u64,
     ) -> BoxFuture<'a, Result<Option<Image>, ToolError>>;
+
+    /// Opens a file to read parts of it. The session does not know its content afterwards.
+    fn open<'a>(&'a self, _permit: &'a Permit, _target: &'a Target) -> OpeningFile<'a> {
+        Box::pin(async { Err(ToolError::of(ErrorKind::Unavailable, "Parts of files cannot be read here.")) })
+    }
 
     /// Lists a folder.
     fn list<'a>(

@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use haft_contract::BoxFuture;
 use haft_contract::connection::{self, Decision, HostOutcome, ReachedHost, Speaks};
-use haft_contract::door::{ChangeSetId, Doors, FileOp, Files, Page, PageRequest, Permit, Receipt, Written};
+use haft_contract::door::{
+    ChangeSetId, Doors, FileOp, Files, OpeningFile, Page, PageRequest, Permit, Receipt, Written,
+};
 use haft_contract::effect::{Change, CommandLine, Effect};
 use haft_contract::error::ToolError;
 use haft_contract::output::Image;
@@ -271,6 +273,10 @@ impl Files for ScriptedFiles {
         most: u64,
     ) -> BoxFuture<'a, Result<Option<Image>, ToolError>> {
         self.files.image(permit, target, most)
+    }
+
+    fn open<'a>(&'a self, permit: &'a Permit, target: &'a Target) -> OpeningFile<'a> {
+        self.files.open(permit, target)
     }
 
     fn list<'a>(

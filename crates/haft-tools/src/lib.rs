@@ -15,6 +15,7 @@ pub mod glob;
 pub mod grep;
 mod hidden_values;
 pub mod in_braces;
+pub mod inspect_data;
 pub mod jobs;
 mod left_out;
 pub mod list_dir;
@@ -47,11 +48,12 @@ pub fn all_under(limits: &Limits) -> Vec<Arc<dyn AnyTool>> {
         Arc::new(Typed::under(bash::Bash, limits)),
         Arc::new(Typed::under(jobs::Jobs, limits)),
         Arc::new(Typed::under(undo::Undo, limits)),
+        Arc::new(Typed::under(inspect_data::InspectData, limits)),
     ]
 }
 
 /// Returns the names of all built-in tools, without their schemas: whoever starts often pays for those.
-pub fn names() -> [&'static str; 9] {
+pub fn names() -> [&'static str; 10] {
     use haft_contract::tool::Tool;
     [
         read_file::ReadFile::NAME,
@@ -63,6 +65,7 @@ pub fn names() -> [&'static str; 9] {
         bash::Bash::NAME,
         jobs::Jobs::NAME,
         undo::Undo::NAME,
+        inspect_data::InspectData::NAME,
     ]
 }
 

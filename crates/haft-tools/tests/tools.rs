@@ -35,6 +35,8 @@ mod hidden_values;
 mod ignored;
 #[path = "tools/in_dialect.rs"]
 mod in_dialect;
+#[path = "tools/inspect_data.rs"]
+mod inspect_data;
 #[path = "tools/limits.rs"]
 mod limits;
 #[path = "tools/list_dir.rs"]

@@ -27,6 +27,7 @@ pub(crate) mod locate;
 mod missing;
 mod names;
 pub(crate) mod open;
+mod open_file;
 pub(crate) mod order;
 pub(crate) mod owner;
 pub(crate) mod page;
@@ -60,7 +61,7 @@ use std::time::Duration;
 
 use haft_contract::BoxFuture;
 use haft_contract::door::{
-    Breadth, Doors, FileCopy, FileFacts, FileOp, Files, Look, Page, PageRequest, Permit, ReadVersion, Receipt,
+    Breadth, Doors, FileCopy, FileFacts, FileOp, Files, Look, OpeningFile, Page, PageRequest, Permit, ReadVersion, Receipt,
     SecretLook, Staged, Written,
 };
 use haft_contract::effect::{Change, Effect, Exposure};
@@ -339,6 +340,10 @@ impl Files for JournalledFiles {
             permit.receipts().note(Receipt::Read(target.clone(), version));
             Ok(Some(image))
         })
+    }
+
+    fn open<'a>(&'a self, permit: &'a Permit, target: &'a Target) -> OpeningFile<'a> {
+        Box::pin(open_file::open(&self.root, permit, target))
     }
 
     fn list<'a>(

@@ -1,0 +1,361 @@
+//! Looks into a file: finds out what it is by its content, and reads as much of it as there is time for.
+
+use haft_contract::door::FileBytes;
+use haft_contract::encoding::{NoText, PieceDecoder, TextForm, Whole};
+use haft_contract::prelude::*;
+
+use super::archive::Listed;
+use super::documents::{self, Cut, MOST_OF_CONFIG, MOST_OF_XML};
+use super::format::{Format, of_content, of_text};
+use super::json_scan::{JsonScan, PerLine};
+use super::shape::Shape;
+use super::source::{Deadline, FilePart, Gunzip, STEP, Source};
+use super::sqlite::{self, Database};
+use super::table_scan::TableScan;
+use super::text_lines::TextLines;
+use super::{tar_list, zip_list};
+
+/// Files up to this size are read from the beginning to the end.
+const READ_WHOLE: u64 = 128 << 20;
+/// How much is read of the beginning of larger ones.
+const BEGINNING: u64 = 32 << 20;
+/// How many other parts of larger ones are read, where they have lines.
+const PARTS: u64 = 64;
+
+/// What was found in a file.
+pub(super) struct Survey {
+    pub(super) format: Format,
+    pub(super) size: u64,
+    /// Whether it was unpacked from gzip.
+    pub(super) is_packed: bool,
+    pub(super) form: Option<TextForm>,
+    pub(super) read: Read,
+    pub(super) content: Content,
+    /// What is wrong or else worth knowing.
+    pub(super) notes: Vec<String>,
+}
+
+/// How much was read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Read {
+    pub(super) bytes: u64,
+    pub(super) is_whole: bool,
+    /// How many parts behind the beginning.
+    pub(super) parts: u64,
+}
+
+/// What is in it.
+pub(super) enum Content {
+    Values(Box<JsonScan>),
+    Document(Shape, u64),
+    Table(Box<TableScan>),
+    Lines(TextLines),
+    Archive(Listed),
+    Database(Database),
+    Nothing,
+}
+
+/// Looks into a file of this name.
+pub(super) fn look(file: Box<dyn FileBytes>, name: &str, wanted: Option<Format>) -> Result<Survey, ToolError> {
+    let mut file = FilePart::whole(file);
+    let deadline = Deadline::from_now();
+    let head = file.bytes_at(0, haft_contract::encoding::LOOKED_AT)?;
+    let size = file.size();
+    let found = wanted.or_else(|| of_content(&head));
+    match found {
+        Some(Format::Gzip) => {
+            let inner = name.to_lowercase();
+            let inner = inner.strip_suffix(".gz").or_else(|| inner.strip_suffix("tgz")).map(str::to_owned);
+            look_into_packed(Gunzip::new(file), &inner.unwrap_or_default(), deadline)
+        }
+        Some(format @ Format::Zip) => of_zip(format, &mut file, deadline),
+        Some(format @ Format::Tar) => {
+            let listed = tar_list::list(&mut file, deadline)?;
+            Ok(Survey::of(format, size, Content::Archive(listed)))
+        }
+        Some(format @ Format::Sqlite) => {
+            let database = sqlite::read(&mut file, deadline)?;
+            Ok(Survey::of(format, size, Content::Database(database)))
+        }
+        None if head.is_empty() => Ok(Survey::of(Format::Empty, size, Content::Nothing)),
+        Some(_) | None => Looking { deadline, head, name }.text(Bytes::Plain(file), wanted),
+    }
+}
+
+fn of_zip(format: Format, file: &mut FilePart, deadline: Deadline) -> Result<Survey, ToolError> {
+    let size = file.size();
+    Ok(match zip_list::list(file, deadline)? {
+        Some(listed) => Survey::of(format, size, Content::Archive(listed)),
+        None => {
+            let note = "it begins like a zip archive, but has no directory at its end: it is cut off or damaged";
+            Survey::of(format, size, Content::Nothing).noting(note)
+        }
+    })
+}
+
+fn look_into_packed(mut packed: Gunzip, name: &str, deadline: Deadline) -> Result<Survey, ToolError> {
+    let size = packed.packed_size();
+    let mut head = vec![0; haft_contract::encoding::LOOKED_AT];
+    let read = packed.read(&mut head)?;
+    head.truncate(read);
+    let mut source = Ahead { head: head.clone(), at: 0, source: packed };
+    let mut survey = match of_content(&head) {
+        Some(Format::Tar) => {
+            let listed = tar_list::list(&mut source, deadline)?;
+            let mut survey = Survey::of(Format::Tar, size, Content::Archive(listed));
+            survey.notes.extend(source.problem());
+            survey
+        }
+        _ if head.is_empty() => {
+            let mut survey = Survey::of(Format::Gzip, size, Content::Nothing);
+            survey.notes.extend(source.problem());
+            survey
+        }
+        _ => Looking { deadline, head, name }.text(Bytes::Unpacked(Box::new(source)), None)?,
+    };
+    (survey.size, survey.is_packed) = (size, true);
+    Ok(survey)
+}
+
+impl Survey {
+    fn of(format: Format, size: u64, content: Content) -> Self {
+        let read = Read { bytes: size, is_whole: true, parts: 0 };
+        Self { format, size, is_packed: false, form: None, read, content, notes: Vec::new() }
+    }
+
+    fn noting(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
+}
+
+/// Unpacked bytes of which the first ones were looked at.
+struct Ahead {
+    head: Vec<u8>,
+    at: usize,
+    source: Gunzip,
+}
+
+impl Source for Ahead {
+    fn read(&mut self, into: &mut [u8]) -> Result<usize, ToolError> {
+        let ahead = &self.head[self.at..];
+        let taken = ahead.len().min(into.len());
+        into[..taken].copy_from_slice(&ahead[..taken]);
+        self.at += taken;
+        Ok(taken + self.source.read(&mut into[taken..])?)
+    }
+
+    fn skip(&mut self, bytes: u64) -> Result<u64, ToolError> {
+        let ahead = (self.head.len() - self.at).min(usize::try_from(bytes).unwrap_or(usize::MAX));
+        self.at += ahead;
+        Ok(ahead as u64 + self.source.skip(bytes - ahead as u64)?)
+    }
+
+    fn problem(&self) -> Option<String> {
+        self.source.problem()
+    }
+}
+
+/// Where text comes from.
+enum Bytes {
+    Plain(FilePart),
+    Unpacked(Box<Ahead>),
+}
+
+impl Bytes {
+    fn source(&mut self) -> &mut dyn Source {
+        match self {
+            Bytes::Plain(file) => file,
+            Bytes::Unpacked(source) => &mut **source,
+        }
+    }
+}
+
+/// Takes text as it comes.
+pub(super) trait TextSink {
+    /// Takes the next bytes, which are UTF-8 but for what is broken.
+    fn take(&mut self, bytes: &[u8]);
+
+    /// Returns whether nothing more is of use.
+    fn has_ended(&self) -> bool {
+        false
+    }
+}
+
+/// A look at a text.
+struct Looking<'a> {
+    deadline: Deadline,
+    head: Vec<u8>,
+    name: &'a str,
+}
+
+impl Looking<'_> {
+    fn text(self, mut bytes: Bytes, wanted: Option<Format>) -> Result<Survey, ToolError> {
+        let size = if let Bytes::Plain(file) = &bytes { file.size() } else { 0 };
+        let whole = if self.head.len() < haft_contract::encoding::LOOKED_AT { Whole::Yes } else { Whole::No };
+        let (form, lossy) = match TextForm::detect(&self.head, whole) {
+            Ok(form) => (form, None),
+            Err(NoText::Binary) => return Ok(Survey::of(Format::Binary, size, Content::Nothing)),
+            Err(NoText::BadEncoding { at, .. }) => {
+                let note = format!("byte {at} fits no encoding; bytes that are no text are shown as U+FFFD");
+                (TextForm::utf8(), Some(note))
+            }
+        };
+        let shown = form.show(self.head.strip_prefix(form.mark()).unwrap_or(&self.head), whole).text;
+        let (format, mismatch) = wanted.map_or_else(|| of_text(&shown, self.name), |wanted| (wanted, None));
+        let mut text = Text { bytes: &mut bytes, form, deadline: self.deadline, read: Read::default() };
+        let content = content(format, &mut text, &shown)?;
+        let read = text.read;
+        let mut survey = Survey { form: Some(form), read, ..Survey::of(format, size, content.0) };
+        survey.notes.extend(mismatch.into_iter().chain(lossy).chain(content.1).chain(bytes.source().problem()));
+        Ok(survey)
+    }
+}
+
+/// A text that is read once.
+struct Text<'b> {
+    bytes: &'b mut Bytes,
+    form: TextForm,
+    deadline: Deadline,
+    read: Read,
+}
+
+/// Reads what is in a text of this format, and says what is wrong with it.
+fn content(format: Format, text: &mut Text<'_>, head: &str) -> Result<(Content, Option<String>), ToolError> {
+    let document = |document: documents::Document| {
+        (Content::Document(document.shape, document.documents), document.problem)
+    };
+    Ok(match format {
+        Format::Json | Format::JsonLines => {
+            let per_line = if format == Format::JsonLines { PerLine::Yes } else { PerLine::No };
+            let mut scan = JsonScan::new(per_line);
+            text.feed(&mut scan)?;
+            if per_line == PerLine::Yes {
+                text.feed_parts(&mut scan, JsonScan::skip_to_next_line)?;
+            }
+            if text.read.is_whole {
+                scan.end();
+            }
+            (Content::Values(Box::new(scan)), None)
+        }
+        Format::Table(delimiter) => {
+            let mut scan = TableScan::new(delimiter);
+            text.feed(&mut scan)?;
+            text.feed_parts(&mut scan, TableScan::skip_to_next_line)?;
+            if text.read.is_whole { scan.end() } else { scan.stop() }
+            (Content::Table(Box::new(scan)), None)
+        }
+        Format::Yaml => {
+            let (read, cut) = text.collect(MOST_OF_CONFIG)?;
+            document(documents::yaml(&read, cut))
+        }
+        Format::Toml => {
+            let (read, cut) = text.collect(MOST_OF_CONFIG)?;
+            document(documents::toml(&read, cut))
+        }
+        Format::Xml => {
+            let (read, cut) = text.collect(MOST_OF_XML)?;
+            document(documents::xml(&read, cut))
+        }
+        _ => {
+            let mut lines = TextLines::of(head);
+            text.feed(&mut lines)?;
+            (Content::Lines(lines), None)
+        }
+    })
+}
+
+impl Text<'_> {
+    /// Reads from the beginning, to the end of a file that is not too large.
+    fn feed(&mut self, sink: &mut dyn TextSink) -> Result<(), ToolError> {
+        let limit = match &self.bytes {
+            Bytes::Plain(file) if file.size() > READ_WHOLE => BEGINNING,
+            _ => u64::MAX,
+        };
+        self.feed_up_to(limit, sink)
+    }
+
+    fn feed_up_to(&mut self, limit: u64, sink: &mut dyn TextSink) -> Result<(), ToolError> {
+        let mut decoder = decoder_of(self.form);
+        let mut buffer = vec![0; STEP];
+        let mut mark = self.form.mark().len();
+        loop {
+            let read = self.bytes.source().read(&mut buffer)?;
+            self.read.bytes += read as u64;
+            let piece = &buffer[mark.min(read)..read];
+            mark = 0;
+            let is_end = read < buffer.len();
+            match &mut decoder {
+                None => sink.take(piece),
+                Some(decoder) => {
+                    let whole = if is_end { Whole::Yes } else { Whole::No };
+                    sink.take(decoder.take(piece, whole).text.as_bytes());
+                }
+            }
+            if is_end {
+                self.read.is_whole = self.bytes.source().problem().is_none();
+                return Ok(());
+            }
+            if sink.has_ended() || self.read.bytes >= limit || self.deadline.is_over() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Reads parts of the rest of a large file, evenly spread; the sink goes on at a line end of each.
+    fn feed_parts<S: TextSink>(&mut self, sink: &mut S, skip_to_next_line: fn(&mut S)) -> Result<(), ToolError> {
+        let Bytes::Plain(file) = &mut *self.bytes else { return Ok(()) };
+        if self.read.is_whole || self.form.has_wide_units() || sink.has_ended() {
+            return Ok(());
+        }
+        let (from, size) = (file.place(), file.size());
+        let distance = size.saturating_sub(from) / PARTS;
+        if distance <= STEP as u64 {
+            return Ok(());
+        }
+        let mut buffer = vec![0; STEP];
+        for part in 1..=PARTS {
+            if self.deadline.is_over() {
+                break;
+            }
+            file.go_to((from + part * distance).saturating_sub(STEP as u64), STEP as u64);
+            let read = file.read(&mut buffer)?;
+            skip_to_next_line(sink);
+            match &mut decoder_of(self.form) {
+                None => sink.take(&buffer[..read]),
+                Some(decoder) => sink.take(decoder.take(&buffer[..read], Whole::No).text.as_bytes()),
+            }
+            self.read.bytes += read as u64;
+            self.read.parts += 1;
+        }
+        Ok(())
+    }
+
+    /// Reads the text up to so many bytes.
+    fn collect(&mut self, most: usize) -> Result<(String, Cut), ToolError> {
+        struct Collected(Vec<u8>, usize);
+        impl TextSink for Collected {
+            fn take(&mut self, bytes: &[u8]) {
+                self.0.extend_from_slice(bytes);
+            }
+
+            fn has_ended(&self) -> bool {
+                self.0.len() > self.1
+            }
+        }
+        let mut collected = Collected(Vec::new(), most);
+        self.feed_up_to(u64::MAX, &mut collected)?;
+        let mut text = String::from_utf8_lossy(&collected.0).into_owned();
+        if text.len() > most || !self.read.is_whole {
+            text.truncate(text.floor_char_boundary(most));
+            self.read = Read { bytes: text.len() as u64, is_whole: false, parts: 0 };
+            return Ok((text, Cut::Yes));
+        }
+        Ok((text, Cut::No))
+    }
+}
+
+/// Returns what decodes this form; UTF-8 is taken as it is.
+fn decoder_of(form: TextForm) -> Option<PieceDecoder> {
+    (form.name() != "UTF-8").then(|| form.in_pieces())
+}
