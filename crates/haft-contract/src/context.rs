@@ -137,6 +137,11 @@ impl<'a> RunContext<'a> {
         self.streams
     }
 
+    /// Returns the session in which the call is made.
+    pub fn session(&self) -> &'a SessionName {
+        self.session
+    }
+
     /// Lets commands commit what they changed when their turn has come.
     pub fn committing(mut self, commit_turn: &'a dyn CommitTurn) -> Self {
         self.commit_turn = commit_turn;

@@ -15,7 +15,7 @@ pub(crate) mod report;
 mod room;
 pub(crate) mod shown;
 mod skimming;
-mod time;
+pub(crate) mod time;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

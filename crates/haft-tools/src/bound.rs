@@ -14,7 +14,7 @@ mod http;
 mod log;
 mod planned;
 mod pool;
-mod python;
+pub(crate) mod python;
 
 use std::collections::HashMap;
 use std::path::PathBuf;

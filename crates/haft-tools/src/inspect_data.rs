@@ -50,6 +50,7 @@ pub struct Args {
 impl Tool for InspectData {
     const NAME: &'static str = "inspect_data";
     const DOES: AtMost = AtMost::Looks;
+    const DEFERRED: bool = true;
     const ALIASES: &'static [(&'static str, &'static [&'static str])] =
         &[("path", FILE_NAMES), ("tokens", &["max_tokens", "token_budget"])];
     const OTHER_NAMES: &'static [&'static str] = &["llm_friendly", "describe_data", "preview_data"];

@@ -20,8 +20,10 @@ pub mod jobs;
 mod left_out;
 pub mod list_dir;
 mod paged;
+mod picture;
 pub mod prompt_file;
 pub mod read_file;
+pub mod run_code;
 mod shapes;
 pub mod undo;
 pub mod write_file;
@@ -49,11 +51,12 @@ pub fn all_under(limits: &Limits) -> Vec<Arc<dyn AnyTool>> {
         Arc::new(Typed::under(jobs::Jobs, limits)),
         Arc::new(Typed::under(undo::Undo, limits)),
         Arc::new(Typed::under(inspect_data::InspectData, limits)),
+        Arc::new(Typed::under(run_code::RunCode::default(), limits)),
     ]
 }
 
 /// Returns the names of all built-in tools, without their schemas: whoever starts often pays for those.
-pub fn names() -> [&'static str; 10] {
+pub fn names() -> [&'static str; 11] {
     use haft_contract::tool::Tool;
     [
         read_file::ReadFile::NAME,
@@ -66,6 +69,7 @@ pub fn names() -> [&'static str; 10] {
         jobs::Jobs::NAME,
         undo::Undo::NAME,
         inspect_data::InspectData::NAME,
+        run_code::RunCode::NAME,
     ]
 }
 

@@ -28,7 +28,7 @@ const KEEP: &str = "to keep a program running, start it with \"background\": tru
 const MOST_DIFF_LINES: usize = 200;
 
 /// Says what came of a command.
-pub(super) struct Report<'a> {
+pub(crate) struct Report<'a> {
     heard: Heard,
     notes: Vec<String>,
     cx: &'a RunContext<'a>,
@@ -36,12 +36,12 @@ pub(super) struct Report<'a> {
 
 impl<'a> Report<'a> {
     /// Begins a report with what was heard, and with what is to be said of the call itself.
-    pub(super) fn new(heard: Heard, notes: Vec<String>, cx: &'a RunContext<'a>) -> Self {
+    pub(crate) fn new(heard: Heard, notes: Vec<String>, cx: &'a RunContext<'a>) -> Self {
         Self { heard, notes, cx }
     }
 
     /// Says what came of a command that was run.
-    pub(super) fn of(self, ran: &Ran) -> ToolOutput {
+    pub(crate) fn of(self, ran: &Ran) -> ToolOutput {
         let cx = self.cx;
         if cx.streams().is_some() {
             return beside_streams(ran, self.notes, cx);
@@ -56,7 +56,7 @@ impl<'a> Report<'a> {
     }
 
     /// Says what was printed by a command of which nothing else is known.
-    pub(super) fn of_output_alone(self) -> ToolOutput {
+    pub(crate) fn of_output_alone(self) -> ToolOutput {
         let said = in_brackets(&self.notes);
         let shown = ShownStreams::of(self.heard, said.chars().count(), self.cx);
         ToolOutput { spilled: shown.spilled.clone(), ..ToolOutput::text(shown.text() + &said) }

@@ -7,15 +7,15 @@ use haft_contract::page_style::Arguments;
 
 /// The time of one command.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Time {
-    pub(super) seconds: Duration,
+pub(crate) struct Time {
+    pub(crate) seconds: Duration,
     /// A sentence when it is another one than was asked for.
-    pub(super) note: Option<String>,
+    pub(crate) note: Option<String>,
 }
 
 impl Time {
     /// Chooses the time of a call that asks for so many seconds.
-    pub(super) fn chosen(asked: Option<f64>, limits: &Limits) -> Self {
+    pub(crate) fn chosen(asked: Option<f64>, limits: &Limits) -> Self {
         let most = limits.command_time_within_call();
         let usual = limits.command_time.min(most);
         let Some(asked) = asked else { return Self { seconds: usual, note: None } };

@@ -27,7 +27,7 @@ use super::pool::{Pools, Profile};
 use super::{Home, error};
 use crate::definition::{Definition, Problem};
 pub(super) use describe::describe;
-use interpreter::Interpreter;
+pub(crate) use interpreter::Interpreter;
 pub use signature::{Description, Parameter};
 use talk::{Answer, Failure, Order, Talk};
 

@@ -150,10 +150,6 @@ impl Shape {
         &self.places[id]
     }
 
-    pub(super) fn is_at_top(&self) -> bool {
-        self.open.is_empty()
-    }
-
     pub(super) fn depth(&self) -> usize {
         self.open.len()
     }

@@ -26,6 +26,11 @@ impl Deadline {
         Self(Instant::now() + TIME)
     }
 
+    /// Returns the moment at which half of the time is over.
+    pub(super) fn half(self) -> Self {
+        Self(self.0 - TIME / 2)
+    }
+
     pub(super) fn is_over(self) -> bool {
         Instant::now() >= self.0
     }

@@ -2,6 +2,7 @@
 
 use haft_contract::door::FileBytes;
 use haft_contract::encoding::{NoText, PieceDecoder, TextForm, Whole};
+use haft_contract::grouped::Grouped;
 use haft_contract::prelude::*;
 
 use super::archive::Listed;
@@ -16,9 +17,9 @@ use super::text_lines::TextLines;
 use super::{tar_list, zip_list};
 
 /// Files up to this size are read from the beginning to the end.
-const READ_WHOLE: u64 = 128 << 20;
+const READ_WHOLE: u64 = 64 << 20;
 /// How much is read of the beginning of larger ones.
-const BEGINNING: u64 = 32 << 20;
+const BEGINNING: u64 = 16 << 20;
 /// How many other parts of larger ones are read, where they have lines.
 const PARTS: u64 = 64;
 
@@ -206,10 +207,29 @@ impl Looking<'_> {
         let mut text = Text { bytes: &mut bytes, form, deadline: self.deadline, read: Read::default() };
         let content = content(format, &mut text, &shown)?;
         let read = text.read;
+        let estimate = estimate(&content.0, read, size);
         let mut survey = Survey { form: Some(form), read, ..Survey::of(format, size, content.0) };
+        survey.notes.extend(estimate);
         survey.notes.extend(mismatch.into_iter().chain(lossy).chain(content.1).chain(bytes.source().problem()));
         Ok(survey)
     }
+}
+
+/// Says how many rows or values a file has in all, by those that were read.
+fn estimate(content: &Content, read: Read, size: u64) -> Option<String> {
+    let (count, noun) = match content {
+        Content::Table(scan) => (scan.rows, "row"),
+        Content::Values(scan) if scan.values > 1 => (scan.values, "value"),
+        _ => return None,
+    };
+    if read.is_whole || size <= read.bytes || read.bytes == 0 {
+        return None;
+    }
+    let all = u128::from(count) * u128::from(size) / u128::from(read.bytes);
+    // Two digits say how rough it is.
+    let rough = 10_u128.pow(all.checked_ilog10().unwrap_or(0).saturating_sub(1));
+    let all = Grouped(u64::try_from(all / rough * rough).unwrap_or(u64::MAX)).of(noun);
+    Some(format!("about {all} in all, judged by what was read"))
 }
 
 /// A text that is read once.
@@ -268,14 +288,16 @@ fn content(format: Format, text: &mut Text<'_>, head: &str) -> Result<(Content, 
 impl Text<'_> {
     /// Reads from the beginning, to the end of a file that is not too large.
     fn feed(&mut self, sink: &mut dyn TextSink) -> Result<(), ToolError> {
-        let limit = match &self.bytes {
-            Bytes::Plain(file) if file.size() > READ_WHOLE => BEGINNING,
-            _ => u64::MAX,
-        };
-        self.feed_up_to(limit, sink)
+        match &self.bytes {
+            // The other half of the time is for other parts.
+            Bytes::Plain(file) if file.size() > READ_WHOLE => {
+                self.feed_up_to((BEGINNING, self.deadline.half()), sink)
+            }
+            _ => self.feed_up_to((u64::MAX, self.deadline), sink),
+        }
     }
 
-    fn feed_up_to(&mut self, limit: u64, sink: &mut dyn TextSink) -> Result<(), ToolError> {
+    fn feed_up_to(&mut self, (limit, deadline): (u64, Deadline), sink: &mut dyn TextSink) -> Result<(), ToolError> {
         let mut decoder = decoder_of(self.form);
         let mut buffer = vec![0; STEP];
         let mut mark = self.form.mark().len();
@@ -296,7 +318,7 @@ impl Text<'_> {
                 self.read.is_whole = self.bytes.source().problem().is_none();
                 return Ok(());
             }
-            if sink.has_ended() || self.read.bytes >= limit || self.deadline.is_over() {
+            if sink.has_ended() || self.read.bytes >= limit || deadline.is_over() {
                 return Ok(());
             }
         }
@@ -344,7 +366,7 @@ impl Text<'_> {
             }
         }
         let mut collected = Collected(Vec::new(), most);
-        self.feed_up_to(u64::MAX, &mut collected)?;
+        self.feed_up_to((u64::MAX, self.deadline), &mut collected)?;
         let mut text = String::from_utf8_lossy(&collected.0).into_owned();
         if text.len() > most || !self.read.is_whole {
             text.truncate(text.floor_char_boundary(most));

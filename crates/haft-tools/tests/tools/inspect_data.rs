@@ -5,9 +5,10 @@ use std::io::{Seek, SeekFrom, Write};
 use std::time::{Duration, Instant};
 
 use haft_contract::result::Status;
+use haft_testkit::require::Need;
 use haft_testkit::scene::Scene;
 use haft_testkit::snapshot;
-use serde_json::{Value, json};
+use serde_json::json;
 
 async fn told(name: &str, content: impl AsRef<[u8]>) -> String {
     Scene::new().file(name, content).told("inspect_data", json!({ "path": name })).await
@@ -140,7 +141,7 @@ async fn of_a_large_table_parts_are_read_and_the_answer_says_so() {
     let scene = Scene::new().file("large.csv", "id,name\n");
     let mut file = File::options().append(true).open(scene.root().join("large.csv")).expect("it is there");
     let row: String = (0..40_000).map(|row| format!("{row},\"a name, {row}\"\n")).collect();
-    for _ in 0..180 {
+    for _ in 0..80 {
         file.write_all(row.as_bytes()).expect("there is room");
     }
     let before = Instant::now();
@@ -150,7 +151,7 @@ async fn of_a_large_table_parts_are_read_and_the_answer_says_so() {
     let (text, data) = (result.text(), result.data.expect("there is data"));
     assert!(text.contains("all numbers are \"at least\"") && text.contains("2 columns"), "{text}");
     assert!(text.contains("1 id: integer 0 to ") && text.contains("rows of later parts"), "{text}");
-    assert!(!text.contains("another number of fields"), "{text}");
+    assert!(!text.contains("another number of fields") && text.contains("rows in all, judged by"), "{text}");
     assert_eq!(data["complete"], json!(false));
     assert!(took < Duration::from_secs(3), "{took:?}");
 }
@@ -274,12 +275,12 @@ async fn garbage_of_any_sort_never_breaks_a_look() {
 
 #[tokio::test]
 async fn a_database_of_the_real_program_is_read() {
-    if !haft_testkit::require::Need::Python.is_met() {
+    if !Need::Python.met(std::process::Command::new("python3").arg("--version").output().is_ok()) {
         return;
     }
     let scene = Scene::new().file("empty", "");
     let path = scene.root().join("a.db");
-    let script = "import sqlite3, sys\nc = sqlite3.connect(sys.argv[1])\nc.execute('create table people (id integer primary key, name text, note blob)')\nc.executemany('insert into people (name, note) values (?, ?)', [('Ada ' + 'x' * (i % 7 * 900), b'1234') for i in range(3000)])\nc.execute('create table t (a real, b) without rowid') if False else c.execute('create table pairs (a text primary key, b) without rowid')\nc.execute('create index by_name on people (name)')\nc.commit()\n";
+    let script = "import sqlite3, sys\nc = sqlite3.connect(sys.argv[1])\nc.execute('create table people (id integer primary key, name text, note blob)')\nc.executemany('insert into people (name, note) values (?, ?)', [('Ada ' + 'x' * (i % 7 * 900), b'1234') for i in range(3000)])\nc.execute('create table pairs (a text primary key, b) without rowid')\nc.execute('create index by_name on people (name)')\nc.commit()\n";
     let made = std::process::Command::new("python3").args(["-c", script]).arg(&path).status().expect("python runs");
     assert!(made.success());
     let told = scene.told("inspect_data", json!({ "path": "a.db" })).await;
@@ -291,5 +292,4 @@ async fn a_database_of_the_real_program_is_read() {
     (&file).seek(SeekFrom::Start(4_096)).expect("it can be sought");
     let cut = scene.told("inspect_data", json!({ "path": "a.db" })).await;
     assert!(cut.starts_with("ok:") && cut.contains("is missing"), "{cut}");
-    let _: Value = Value::Null;
 }

@@ -22,11 +22,11 @@ const NAMES: [&str; 2] = ["python3", "python"];
 const LIBRARIES: [&str; 2] = ["lib", "lib64"];
 
 /// An interpreter.
-pub(super) struct Interpreter {
+pub(crate) struct Interpreter {
     /// The program, as it is to be started.
-    pub(super) program: PathBuf,
+    pub(crate) program: PathBuf,
     /// What it consists of, where it is a link to another.
-    pub(super) parts: Vec<PathBuf>,
+    pub(crate) parts: Vec<PathBuf>,
 }
 
 /// Says what to do about an interpreter that cannot be started because it leads to where commands see nothing.
@@ -46,8 +46,17 @@ pub(super) fn not_started(mut error: ToolError, program: &Path, look: &dyn Look)
 impl Interpreter {
     /// Finds the one for a tool.
     pub(super) fn find(home: &Home, cx: &RunContext<'_>) -> Option<Self> {
-        let of = |folder: &Path| ENVIRONMENTS.map(|place| folder.join(place));
-        let mut places = home.code_folders().into_iter().rev().flat_map(|folder| of(&folder));
+        let folders: Vec<PathBuf> = home.code_folders().into_iter().rev().collect();
+        Self::of_folders(&folders, cx)
+    }
+
+    /// Finds the one for code that runs in the workspace.
+    pub(crate) fn of_workspace(folder: &Path, cx: &RunContext<'_>) -> Option<Self> {
+        Self::of_folders(&[folder.to_owned()], cx)
+    }
+
+    fn of_folders(folders: &[PathBuf], cx: &RunContext<'_>) -> Option<Self> {
+        let mut places = folders.iter().flat_map(|folder| ENVIRONMENTS.map(|place| folder.join(place)));
         match places.find(|place| cx.look().is_file(place)) {
             Some(program) => Some(Self { parts: parts(&program, cx.look()), program }),
             // What is found is visible.
