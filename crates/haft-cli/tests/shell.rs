@@ -48,6 +48,8 @@ mod planted;
 mod random_git;
 #[path = "shell/repositories.rs"]
 mod repositories;
+#[path = "shell/run_code.rs"]
+mod run_code;
 #[path = "shell/scripts.rs"]
 mod scripts;
 #[path = "shell/session.rs"]

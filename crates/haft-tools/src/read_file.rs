@@ -4,9 +4,10 @@
 //! know better say so in their limits.
 //!
 //! Not here: finding lines and encodings (the file door), the words around a page (`shown_page`), what a path is
-//! (`source`), globs (`globs`), how several files share one result (`several`).
+//! (`source`), notebooks (`notebook`), globs (`globs`), how several files share one result (`several`).
 
 mod globs;
+mod notebook;
 mod other_shapes;
 mod several;
 mod shown_page;
@@ -116,6 +117,7 @@ impl Tool for ReadFile {
         if args.paths.is_some() {
             return read_several(reading, sources).await;
         }
+        let asks_for_lines = args.offset.is_some() || args.limit.is_some() || args.column.is_some();
         let source = sources.into_iter().next().expect("one path is one source");
         let place = match &source {
             Source::File(_, target) => Some(target.clone()),
@@ -123,6 +125,10 @@ impl Tool for ReadFile {
         };
         match (reading.read(source).await, place) {
             (Err(error), Some(target)) if error.kind == ErrorKind::Binary => seen(cx, &target, error).await,
+            (Ok(page), Some(target)) if !asks_for_lines && notebook::is_named_so(&target, cx) => {
+                let cells = notebook::cells(&target, cx).await?;
+                Ok(cells.unwrap_or_else(|| ToolOutput::text(page.text())))
+            }
             (page, _) => Ok(ToolOutput::text(page?.noting(limited).text()).with_limited(limited)),
         }
     }

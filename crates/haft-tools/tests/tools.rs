@@ -53,6 +53,8 @@ mod prompt_files;
 mod read_file;
 #[path = "tools/read_globs.rs"]
 mod read_globs;
+#[path = "tools/read_notebook.rs"]
+mod read_notebook;
 #[path = "tools/read_pages.rs"]
 mod read_pages;
 #[path = "tools/undo.rs"]
