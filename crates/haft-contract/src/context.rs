@@ -15,8 +15,8 @@ use bytes::Bytes;
 
 use crate::command_run::{AtOnce, CommandRun, CommitTurn, cannot_be_tried};
 use crate::door::{
-    ChangeSetId, Doors, FileBytes, FileOp, Look, Page, PageLine, PageRequest, Permit, ReadVersion, Receipt, SessionName, Spill,
-    Spilling, Written,
+    ChangeSetId, Doors, FileBytes, FileOp, Look, Page, PageLine, PageRequest, Permit, ReadVersion, Receipt,
+    SessionName, Spill, Spilling, Written,
 };
 use crate::effect::Effect;
 use crate::error::ToolError;

@@ -12,7 +12,7 @@ mod answer;
 mod kernels;
 mod language;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use haft_contract::context::Broken;
@@ -106,9 +106,7 @@ impl Tool for RunCode {
             does: Does::Program(language.program().to_owned()),
         };
         let mut effects = vec![Effect::Run(CommandLine(line.clone())), Effect::Step(unknown)];
-        // An interpreter has no network, so none is asked for.
-        let is_offline = |effect: &Effect| !effect.gives_network();
-        effects.extend(steps_of(&line, &folder, cx).into_iter().filter(is_offline));
+        effects.extend(steps_without_network(&line, &folder, cx)?);
         effects.push(Effect::Session(StateKey(format!("run_code:{}", language.name()))));
         effects.extend(exposures(cx).into_iter().map(Effect::Expose));
         let preview = Preview::Command(preview(args));
@@ -135,6 +133,25 @@ impl Tool for RunCode {
         }
         self.snippet(Snippet { args, line, folder, time: time.seconds, notes }, kept, cx).await
     }
+}
+
+/// Returns what the text of a snippet would do. An interpreter keeps the network that it was started with, which is none,
+/// unless the settings give it to all commands. So connections are not asked about.
+fn steps_without_network(line: &str, folder: &Path, cx: &PlanContext<'_>) -> Result<Vec<Effect>, ToolError> {
+    let steps = steps_of(line, folder, cx);
+    if cx.confinement().network {
+        return Ok(steps);
+    }
+    let published = steps.iter().find_map(|effect| match effect {
+        Effect::Step(Step { does: Does::Publish(what), .. }) => Some(what),
+        _ => None,
+    });
+    if let Some(what) = published {
+        let what = format!("The snippet would {what}, and \"run_code\" has no network. Nothing was run.");
+        let next = Next::UseInstead { tool: "bash".into(), to: "to send something out".into() };
+        return Err(ToolError::new(ErrorKind::Unavailable, what, next));
+    }
+    Ok(steps.into_iter().filter(|effect| !effect.gives_network()).collect())
 }
 
 /// One snippet on its way.
@@ -258,9 +275,5 @@ fn preview(args: &Args) -> String {
     let description = args.description.as_deref().map(|words| format!("# {}\n", haft_contract::path::one_line(words)));
     let reset = if args.reset == Some(true) { ", after a reset" } else { "" };
     let language = args.language().name();
-    format!(
-        "{}# {language}, in the session's interpreter{reset}\n{}",
-        description.unwrap_or_default(),
-        args.code()
-    )
+    format!("{}# {language}, in the session's interpreter{reset}\n{}", description.unwrap_or_default(), args.code())
 }

@@ -61,8 +61,8 @@ use std::time::Duration;
 
 use haft_contract::BoxFuture;
 use haft_contract::door::{
-    Breadth, Doors, FileCopy, FileFacts, FileOp, Files, Look, OpeningFile, Page, PageRequest, Permit, ReadVersion, Receipt,
-    SecretLook, Staged, Written,
+    Breadth, Doors, FileCopy, FileFacts, FileOp, Files, Look, OpeningFile, Page, PageRequest, Permit, ReadVersion,
+    Receipt, SecretLook, Staged, Written,
 };
 use haft_contract::effect::{Change, Effect, Exposure};
 use haft_contract::error::{Next, Operation, ToolError};

@@ -138,7 +138,10 @@ fn the_shell_keeps_its_variables_and_its_folder() {
         let first = snippet(&mut session, "shell", "cd sub; name='a \"b\" $c'\nf() { echo \"<$name>\"; }");
         assert_eq!(first["status"], "ok", "{first:#}");
         let second = snippet(&mut session, "shell", "f > out; cat out; basename \"$PWD\"; false");
-        assert!(text(&second).starts_with("<a \"b\" $c>\nsub\n") && text(&second).contains("[exit code 1]"), "{second:#}");
+        assert!(
+            text(&second).starts_with("<a \"b\" $c>\nsub\n") && text(&second).contains("[exit code 1]"),
+            "{second:#}"
+        );
         assert!(ground.place.path("sub/out").exists());
         session.end();
     });
@@ -154,7 +157,10 @@ fn a_snippet_has_no_network_and_changes_no_protected_file() {
         let code = "import socket\ntry:\n    socket.create_connection(('192.0.2.1', 80), 2)\n    print('reached')\nexcept OSError as error:\n    print('no way')";
         let offline = python(&mut session, code);
         assert!(printed(&offline).starts_with("no way"), "{offline:#}");
-        let planted = python(&mut session, "import os\nname = '.ha' + 'ft'\nos.makedirs(name, exist_ok=True)\nopen(name + '/config.toml', 'w').write('x')\n1");
+        let planted = python(
+            &mut session,
+            "import os\nname = '.ha' + 'ft'\nos.makedirs(name, exist_ok=True)\nopen(name + '/config.toml', 'w').write('x')\n1",
+        );
         assert!(!ground.place.path(".haft/config.toml").exists(), "{planted:#}");
         session.end();
     });

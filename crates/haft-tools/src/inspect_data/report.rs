@@ -146,7 +146,8 @@ impl Writer<'_> {
         }
         if listed.outside > 0 {
             let names = Grouped(listed.outside).of("name");
-            body += &format!("[{names} would leave the folder that it is unpacked into (\"..\" or an absolute path)]\n");
+            body +=
+                &format!("[{names} would leave the folder that it is unpacked into (\"..\" or an absolute path)]\n");
         }
         body.extend(listed.problems.iter().map(|problem| format!("[{problem}]\n")));
         body.extend(listed.entries.iter().take(self.detail.items).map(|entry| self.entry(entry)));
@@ -183,7 +184,8 @@ impl Writer<'_> {
             body += &format!("[{} more]\n", Grouped(more as u64).of("table"));
         }
         if !database.others.is_empty() {
-            let others: Vec<String> = database.others.iter().take(self.detail.items).map(|name| self.cut(name)).collect();
+            let others: Vec<String> =
+                database.others.iter().take(self.detail.items).map(|name| self.cut(name)).collect();
             body += &format!("others: {}\n", others.join(", "));
         }
         body

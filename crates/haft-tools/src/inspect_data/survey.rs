@@ -22,6 +22,8 @@ const READ_WHOLE: u64 = 64 << 20;
 const BEGINNING: u64 = 16 << 20;
 /// How many other parts of larger ones are read, where they have lines.
 const PARTS: u64 = 64;
+/// How far one part is from the one that was read before it; odd, so that each comes once.
+const SPREAD: u64 = 39;
 
 /// What was found in a file.
 pub(super) struct Survey {
@@ -242,9 +244,8 @@ struct Text<'b> {
 
 /// Reads what is in a text of this format, and says what is wrong with it.
 fn content(format: Format, text: &mut Text<'_>, head: &str) -> Result<(Content, Option<String>), ToolError> {
-    let document = |document: documents::Document| {
-        (Content::Document(document.shape, document.documents), document.problem)
-    };
+    let document =
+        |document: documents::Document| (Content::Document(document.shape, document.documents), document.problem);
     Ok(match format {
         Format::Json | Format::JsonLines => {
             let per_line = if format == Format::JsonLines { PerLine::Yes } else { PerLine::No };
@@ -262,7 +263,11 @@ fn content(format: Format, text: &mut Text<'_>, head: &str) -> Result<(Content, 
             let mut scan = TableScan::new(delimiter);
             text.feed(&mut scan)?;
             text.feed_parts(&mut scan, TableScan::skip_to_next_line)?;
-            if text.read.is_whole { scan.end() } else { scan.stop() }
+            if text.read.is_whole {
+                scan.end()
+            } else {
+                scan.stop()
+            }
             (Content::Table(Box::new(scan)), None)
         }
         Format::Yaml => {
@@ -290,9 +295,7 @@ impl Text<'_> {
     fn feed(&mut self, sink: &mut dyn TextSink) -> Result<(), ToolError> {
         match &self.bytes {
             // The other half of the time is for other parts.
-            Bytes::Plain(file) if file.size() > READ_WHOLE => {
-                self.feed_up_to((BEGINNING, self.deadline.half()), sink)
-            }
+            Bytes::Plain(file) if file.size() > READ_WHOLE => self.feed_up_to((BEGINNING, self.deadline.half()), sink),
             _ => self.feed_up_to((u64::MAX, self.deadline), sink),
         }
     }
@@ -304,9 +307,12 @@ impl Text<'_> {
         loop {
             let read = self.bytes.source().read(&mut buffer)?;
             self.read.bytes += read as u64;
-            let piece = &buffer[mark.min(read)..read];
-            mark = 0;
             let is_end = read < buffer.len();
+            let is_last = is_end || self.read.bytes >= limit || deadline.is_over();
+            let piece = &buffer[mark.min(read)..read];
+            // A value that is cut would be counted as one that is short.
+            let piece = if is_last && !is_end { whole_lines(piece) } else { piece };
+            mark = 0;
             match &mut decoder {
                 None => sink.take(piece),
                 Some(decoder) => {
@@ -318,7 +324,7 @@ impl Text<'_> {
                 self.read.is_whole = self.bytes.source().problem().is_none();
                 return Ok(());
             }
-            if sink.has_ended() || self.read.bytes >= limit || deadline.is_over() {
+            if sink.has_ended() || is_last {
                 return Ok(());
             }
         }
@@ -336,16 +342,19 @@ impl Text<'_> {
             return Ok(());
         }
         let mut buffer = vec![0; STEP];
-        for part in 1..=PARTS {
+        for step in 0..PARTS {
             if self.deadline.is_over() {
                 break;
             }
+            // In an order that covers the whole file early, for the case that there is no time for all of them.
+            let part = (step * SPREAD) % PARTS + 1;
             file.go_to((from + part * distance).saturating_sub(STEP as u64), STEP as u64);
             let read = file.read(&mut buffer)?;
+            let piece = whole_lines(&buffer[..read]);
             skip_to_next_line(sink);
             match &mut decoder_of(self.form) {
-                None => sink.take(&buffer[..read]),
-                Some(decoder) => sink.take(decoder.take(&buffer[..read], Whole::No).text.as_bytes()),
+                None => sink.take(piece),
+                Some(decoder) => sink.take(decoder.take(piece, Whole::No).text.as_bytes()),
             }
             self.read.bytes += read as u64;
             self.read.parts += 1;
@@ -375,6 +384,11 @@ impl Text<'_> {
         }
         Ok((text, Cut::No))
     }
+}
+
+/// Returns a piece up to its last line end; all of it where it has none.
+fn whole_lines(piece: &[u8]) -> &[u8] {
+    memchr::memrchr(b'\n', piece).map_or(piece, |end| &piece[..=end])
 }
 
 /// Returns what decodes this form; UTF-8 is taken as it is.

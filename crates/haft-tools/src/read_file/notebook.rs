@@ -115,7 +115,8 @@ impl Shown<'_> {
             if self.text.chars().count() > room {
                 self.text.truncate(before);
                 self.images.truncate(images);
-                let rest = if index + 1 == all { format!("cell {all}") } else { format!("cells {} to {all}", index + 1) };
+                let rest =
+                    if index + 1 == all { format!("cell {all}") } else { format!("cells {} to {all}", index + 1) };
                 self.text += &format!("[{rest} did not fit; read the JSON for them, with \"offset\" and \"limit\"]\n");
                 break;
             }
@@ -159,22 +160,18 @@ impl Shown<'_> {
         if !output.traceback.is_empty() {
             return plain(&output.traceback.join("\n"));
         }
-        let data = |kind: &str| {
-            output.data.get(kind).map(|value| Text::deserialize(value).unwrap_or_default().joined())
-        };
+        let data =
+            |kind: &str| output.data.get(kind).map(|value| Text::deserialize(value).unwrap_or_default().joined());
         let encoded = data("image/png").or_else(|| data("image/jpeg"));
         if let Some(encoded) = encoded {
             let packed: String = encoded.split_whitespace().collect();
             let image = STANDARD.decode(packed).ok().and_then(|bytes| picture(Bytes::from(bytes)));
             let shown: usize = self.images.iter().map(|image| image.bytes.len()).sum();
-            let fits = |image: &Image| {
-                self.images.len() < MOST_IMAGES && shown + image.bytes.len() <= MOST_IMAGE_BYTES
-            };
+            let fits = |image: &Image| self.images.len() < MOST_IMAGES && shown + image.bytes.len() <= MOST_IMAGE_BYTES;
             match image.filter(fits) {
                 Some(image) => {
                     let Image { media_type, width, height, .. } = &image;
-                    let words =
-                        format!("[image {}: {media_type}, {width} × {height} pixels]\n", self.images.len() + 1);
+                    let words = format!("[image {}: {media_type}, {width} × {height} pixels]\n", self.images.len() + 1);
                     self.images.push(image);
                     return words;
                 }

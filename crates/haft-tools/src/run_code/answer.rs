@@ -50,7 +50,8 @@ impl Answer {
             }
         }
         if left_out > 0 {
-            let note = format!("[{left_out} images are not shown: at most {MOST_IMAGES}, PNG or JPEG, up to 3.75 MB]\n");
+            let note =
+                format!("[{left_out} images are not shown: at most {MOST_IMAGES}, PNG or JPEG, up to 3.75 MB]\n");
             output.for_model.push(Content::Text(note));
         }
         let fits = |table: &Value| table.to_string().len() <= LARGEST_TABLE;

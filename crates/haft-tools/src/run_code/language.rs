@@ -101,7 +101,9 @@ impl Language {
     pub(super) fn new_words(self, had_state: bool, program: &OsStr) -> String {
         let program = Path::new(program).display();
         match had_state {
-            true => format!("the {} interpreter could not go on; this is a new one ({program}), without state", self.name()),
+            true => {
+                format!("the {} interpreter could not go on; this is a new one ({program}), without state", self.name())
+            }
             false => format!("new {} interpreter: {program}", self.name()),
         }
     }

@@ -16,7 +16,8 @@ async fn told(name: &str, content: impl AsRef<[u8]>) -> String {
 
 #[tokio::test]
 async fn a_table_has_columns_with_types_ranges_and_examples() {
-    let csv = "id,name,born,score,active\n1,Ada,1815-12-10,9.5,true\n2,\"Lovelace, A.\",1815-12-11,,false\n3,Bob,,7,true\n";
+    let csv =
+        "id,name,born,score,active\n1,Ada,1815-12-10,9.5,true\n2,\"Lovelace, A.\",1815-12-11,,false\n3,Bob,,7,true\n";
     snapshot!(told("people.csv", csv).await, @"");
 }
 
@@ -53,7 +54,9 @@ async fn marks_line_ends_and_other_encodings_change_nothing() {
     let csv = "a,b\r\n1,\u{e4}\r\n2,\u{f6}\r\n";
     let utf16: Vec<u8> = [0xff, 0xfe].into_iter().chain(csv.encode_utf16().flat_map(u16::to_le_bytes)).collect();
     let marked = format!("\u{feff}{csv}");
-    for (content, said) in [(utf16, "UTF-16LE with a byte order mark"), (marked.into_bytes(), "UTF-8 with a byte order mark")] {
+    for (content, said) in
+        [(utf16, "UTF-16LE with a byte order mark"), (marked.into_bytes(), "UTF-8 with a byte order mark")]
+    {
         let told = told("a.csv", content).await;
         assert!(told.contains(said) && told.contains("2 rows, 2 columns"), "{told}");
         assert!(told.contains("1 a: integer 1 to 2") && told.contains("2 b: text: \"\u{e4}\", \"\u{f6}\""), "{told}");
@@ -194,7 +197,10 @@ async fn tar_archives_are_listed_packed_or_not() {
     tar.resize(tar.len() + 1024, 0);
     snapshot!(told("a.tar", &tar).await, @"");
     let told_packed = told("a.tar.gz", gzip(&tar)).await;
-    assert!(told_packed.contains("tar archive, packed with gzip") && told_packed.contains("2 entries"), "{told_packed}");
+    assert!(
+        told_packed.contains("tar archive, packed with gzip") && told_packed.contains("2 entries"),
+        "{told_packed}"
+    );
 }
 
 #[tokio::test]
@@ -262,11 +268,20 @@ async fn garbage_of_any_sort_never_breaks_a_look() {
         state ^= state << 17;
         state
     };
-    let begins: [&[u8]; 7] = [b"PK\x03\x04", b"\x1f\x8b\x08\0\0\0\0\0\0\0", b"SQLite format 3\0\x02\0", b"{\"a\":", b"a,b\n\"", b"<a b=", b"- &a"];
+    let begins: [&[u8]; 7] = [
+        b"PK\x03\x04",
+        b"\x1f\x8b\x08\0\0\0\0\0\0\0",
+        b"SQLite format 3\0\x02\0",
+        b"{\"a\":",
+        b"a,b\n\"",
+        b"<a b=",
+        b"- &a",
+    ];
     for round in 0..140 {
         let mut content = begins[round % begins.len()].to_vec();
         let is_text = round % 2 == 0;
-        content.extend((0..2_000).map(|_| (next() % if is_text { 96 } else { 256 }) as u8 + if is_text { 32 } else { 0 }));
+        content
+            .extend((0..2_000).map(|_| (next() % if is_text { 96 } else { 256 }) as u8 + if is_text { 32 } else { 0 }));
         let name = ["a.json", "a.csv", "a.yaml", "a.xml", "a.toml", "a.zip", "a.db", "a"][round % 8];
         let told = told(name, content).await;
         assert!(told.starts_with("ok:") && told.len() < 7_000, "{name}: {told}");

@@ -17,11 +17,7 @@ use super::open::Root;
 use super::{blocking, missing, page, system_error};
 
 /// Opens a regular file of the workspace.
-pub(super) async fn open(
-    root: &Arc<Root>,
-    permit: &Permit,
-    target: &Target,
-) -> Result<Box<dyn FileBytes>, ToolError> {
+pub(super) async fn open(root: &Arc<Root>, permit: &Permit, target: &Target) -> Result<Box<dyn FileBytes>, ToolError> {
     permit.admit(&Effect::Read(target.clone()))?;
     let (root, place, stop) = (root.clone(), target.clone(), permit.stop().clone());
     blocking(move || opened(&root, &place, stop)).await
@@ -33,8 +29,7 @@ fn opened(root: &Root, target: &Target, stop: CancellationToken) -> Result<Box<d
         Err(error) if error.kind == ErrorKind::MissingFile => return Err(missing::missing(root, target)),
         opened => opened?,
     };
-    let stat =
-        rustix::fs::fstat(&file).map_err(|errno| system_error(errno.into(), &path, Operation::Read))?;
+    let stat = rustix::fs::fstat(&file).map_err(|errno| system_error(errno.into(), &path, Operation::Read))?;
     match kind_of(&stat) {
         FileKind::File => Ok(Box::new(OpenFile { file, path, size: stat.st_size.try_into().unwrap_or(0), stop })),
         FileKind::Folder => Err(page::folder(&path)),
