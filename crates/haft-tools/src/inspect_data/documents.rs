@@ -43,6 +43,7 @@ pub(super) fn yaml(text: &str, cut: Cut) -> Document {
             max_total_replayed_events: 100_000,
             max_replay_stack_depth: 16,
         },
+        strict_booleans: true,
         with_snippet: false,
     };
     let mut shape = Shape::new();

@@ -18,26 +18,82 @@ async fn told(name: &str, content: impl AsRef<[u8]>) -> String {
 async fn a_table_has_columns_with_types_ranges_and_examples() {
     let csv =
         "id,name,born,score,active\n1,Ada,1815-12-10,9.5,true\n2,\"Lovelace, A.\",1815-12-11,,false\n3,Bob,,7,true\n";
-    snapshot!(told("people.csv", csv).await, @"");
+    snapshot!(told("people.csv", csv).await, @r#"
+    ok: people.csv: CSV, 101 bytes
+    3 rows, 5 columns between "," (the first line names them)
+    1 id: integer 1 to 3, all different
+    2 name: text: "Ada", "Lovelace, A.", "Bob", all different
+    3 born: date 1815-12-10 to 1815-12-11, 2 different, 1 missing
+    4 score: number 7 to 9.5, 2 different, 1 missing
+    5 active: boolean, 2 different
+    first rows:
+      1 | Ada | 1815-12-10 | 9.5 | true
+      2 | Lovelace, A. | 1815-12-11 |  | false
+      3 | Bob |  | 7 | true
+    did: nothing
+    "#);
 }
 
 #[tokio::test]
 async fn json_lines_have_one_shape_and_broken_lines_are_counted() {
     let lines = "{\"id\": 1, \"tags\": [\"a\", \"b\"], \"to\": {\"city\": \"Bonn\"}}\n{\"id\": 2.5, \"tags\": []}\n{\"id\": 3, \"t\n{\"id\": null}\n";
-    snapshot!(told("log.jsonl", lines).await, @"");
+    snapshot!(told("log.jsonl", lines).await, @r#"
+    ok: log.jsonl: JSON Lines, 104 bytes
+    3 values
+    [1 line is no JSON; what is before the break is counted]
+    [line 3: a text is not closed]
+    object with 3 fields
+      id: number 1 to 3 or null in 1 of 4
+      tags: array of 0 to 2 × (text: "a", "b") (in 2 of 4)
+      to: object with 1 field (in 1 of 4)
+        city: text: "Bonn"
+    did: nothing
+    "#);
 }
 
 #[tokio::test]
 async fn json_has_an_outline() {
     let text = json!({ "items": [{ "a": 1, "b": "x" }, { "a": 7 }], "count": 2, "deep": [[1, 2], [3]] }).to_string();
-    snapshot!(told("data.json", text).await, @"");
+    snapshot!(told("data.json", text).await, @r#"
+    ok: data.json: JSON, 64 bytes
+    object with 3 fields
+      items: array of 2 × (object with 2 fields)
+        a: integer 1 to 7
+        b: text: "x" (in 1 of 2)
+      count: integer 2
+      deep: array of 2 × (array of 1 to 2 × (integer 1 to 3))
+    did: nothing
+    "#);
 }
 
 #[tokio::test]
 async fn yaml_toml_and_xml_have_an_outline() {
-    snapshot!(told("a.yaml", "name: x\nports: [1, 2]\n---\nname: y\n").await, @"");
-    snapshot!(told("a.toml", "title = \"t\"\n[[bin]]\nname = \"b\"\nday = 2024-01-02\n").await, @"");
-    snapshot!(told("a.xml", "<?xml version=\"1.0\"?><list><item id=\"1\">one</item><item id=\"2\"/></list>").await, @"");
+    snapshot!(told("a.yaml", "name: x\nports: [1, 2]\n---\nname: y\n").await, @r#"
+    ok: a.yaml: YAML, 34 bytes
+    2 documents
+    object with 2 fields
+      name: text: "x", "y"
+      ports: array of 2 × (integer 1 to 2) (in 1 of 2)
+    did: nothing
+    "#);
+    snapshot!(told("a.toml", "title = \"t\"\n[[bin]]\nname = \"b\"\nday = 2024-01-02\n").await, @r#"
+    ok: a.toml: TOML, 48 bytes
+    object with 2 fields
+      bin: array of 1 × (object with 2 fields)
+        day: text: "2024-01-02"
+        name: text: "b"
+      title: text: "t"
+    did: nothing
+    "#);
+    snapshot!(told("a.xml", "<?xml version=\"1.0\"?><list><item id=\"1\">one</item><item id=\"2\"/></list>").await, @r#"
+    ok: a.xml: XML, 71 bytes
+    object with 1 field
+      list: object with 1 field
+        item: object with 2 fields
+          @id: text: "1", "2"
+          text: text: "one" (in 1 of 2)
+    did: nothing
+    "#);
 }
 
 #[tokio::test]
@@ -195,7 +251,14 @@ fn gzip(content: &[u8]) -> Vec<u8> {
 async fn tar_archives_are_listed_packed_or_not() {
     let mut tar = [tar_entry("src/a.rs", b"fn a() {}"), tar_entry("../evil", &[b'x'; 600])].concat();
     tar.resize(tar.len() + 1024, 0);
-    snapshot!(told("a.tar", &tar).await, @"");
+    snapshot!(told("a.tar", &tar).await, @r#"
+    ok: a.tar: tar archive, 3,584 bytes
+    2 entries, 2 files, 609 bytes when unpacked (as declared)
+    [1 name would leave the folder that it is unpacked into (".." or an absolute path)]
+    src/a.rs  9
+    ../evil  600
+    did: nothing
+    "#);
     let told_packed = told("a.tar.gz", gzip(&tar)).await;
     assert!(
         told_packed.contains("tar archive, packed with gzip") && told_packed.contains("2 entries"),
@@ -236,7 +299,12 @@ fn zip(name: &str, (packed, size): (u32, u32)) -> Vec<u8> {
 
 #[tokio::test]
 async fn a_zip_archive_is_listed_and_a_bomb_is_named() {
-    snapshot!(told("a.zip", zip("docs/a.txt", (10, 25))).await, @"");
+    snapshot!(told("a.zip", zip("docs/a.txt", (10, 25))).await, @"
+    ok: a.zip: zip archive, 94 bytes
+    1 entry, 1 file, 25 bytes when unpacked (as declared)
+    docs/a.txt  25
+    did: nothing
+    ");
     let told_bomb = told("bomb.zip", zip("../0.bin", (1_000, 4_000_000_000))).await;
     assert!(told_bomb.contains("it may be a zip bomb") && told_bomb.contains("1 name would leave"), "{told_bomb}");
 }

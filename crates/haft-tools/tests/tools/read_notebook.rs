@@ -24,7 +24,7 @@ async fn a_notebook_is_shown_as_its_cells_with_outputs_and_images() {
     let cells = json!([
         { "cell_type": "markdown", "metadata": {}, "source": ["# Title\n", "words"] },
         { "cell_type": "code", "execution_count": 3, "metadata": {}, "source": "plot(x)\n1 + 1", "outputs": [
-            { "output_type": "stream", "name": "stdout", "text": ["drawing 10 %\rdrawn\n"] },
+            { "output_type": "stream", "name": "stdout", "text": ["10 %\r100 %\n"] },
             { "output_type": "display_data", "data": { "image/png": STANDARD.encode(png()), "text/plain": "<Figure>" } },
             { "output_type": "execute_result", "execution_count": 3, "data": { "text/plain": "2" } },
             { "output_type": "error", "ename": "E", "evalue": "x", "traceback": ["\u{1b}[31mE\u{1b}[0m: x"] }
@@ -32,7 +32,20 @@ async fn a_notebook_is_shown_as_its_cells_with_outputs_and_images() {
     ]);
     let scene = Scene::new().file("a.ipynb", notebook(cells));
     let result = scene.call("read_file", json!({ "path": "a.ipynb" })).await;
-    snapshot!(result.text(), @"");
+    snapshot!(result.text(), @"
+    [notebook with 2 cells (python); its JSON: offset=1]
+    --- cell 1: markdown ---
+    # Title
+    words
+    --- cell 2: code [3] ---
+    plot(x)
+    1 + 1
+    --- output of cell 2 ---
+    100 %
+    [image 1: image/png, 1 × 1 pixels]
+    2
+    E: x
+    ");
     let images = result.content.iter().filter(|content| matches!(content, Content::Image(_))).count();
     assert_eq!(images, 1);
 }
@@ -60,5 +73,5 @@ async fn a_long_notebook_ends_where_the_result_is_full() {
     let result = scene.call("read_file", json!({ "path": "a.ipynb" })).await;
     let text = result.text();
     assert!(text.chars().count() <= 32_000 && result.spilled.is_none());
-    assert!(text.contains("98,000 characters of the output left out") && text.contains("to 30 did not fit"), "{text}");
+    assert!(text.contains("98,001 characters of the output left out") && text.contains("to 30 did not fit"), "{text}");
 }

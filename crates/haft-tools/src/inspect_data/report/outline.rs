@@ -13,7 +13,7 @@ impl Writer<'_> {
             body += &format!("{}\n", Grouped(scan.values).of("value"));
         }
         if scan.broken_lines > 0 {
-            body += &format!("[{} no JSON]\n", lines_are(scan.broken_lines));
+            body += &format!("[{} no JSON; what is before the break is counted]\n", lines_are(scan.broken_lines));
         }
         body.extend(scan.problems.iter().map(|problem| format!("[{}]\n", (self.hide)(problem))));
         body + &self.outline(&scan.shape)
@@ -143,7 +143,11 @@ impl Outline<'_> {
             kinds.push("boolean".to_owned());
         }
         if place.nulls > 0 {
-            kinds.push(if kinds.is_empty() { "null".to_owned() } else { format!("null {} times", place.nulls) });
+            kinds.push(if kinds.is_empty() {
+                "null".to_owned()
+            } else {
+                format!("null in {} of {}", Grouped(place.nulls), Grouped(place.count))
+            });
         }
         kinds.join(" or ")
     }
