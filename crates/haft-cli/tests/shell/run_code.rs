@@ -21,6 +21,25 @@ fn printed(record: &Value) -> String {
 }
 
 #[test]
+fn the_examples_of_the_manual_show_what_they_promise() {
+    if !has_python() {
+        return;
+    }
+    let tools = haft_tools::all();
+    let tool = tools.iter().find(|tool| tool.spec().name == "run_code").expect("it is built in");
+    for example in &tool.spec().manual.examples {
+        let ground = Ground::own();
+        ground.lay_out("mkdir src; touch src/main.rs; printf 'one\\ntwo\\nthree\\nfour\\nfive\\n' > notes.txt");
+        let mut session = Session::of(&ground);
+        let record = session.call("run_code", &example.arguments);
+        let expected = example.contains.as_deref().unwrap_or_default();
+        assert_eq!((&record["status"], &record["repairs"]), (&json!("ok"), &Value::Null), "{record:#}");
+        assert!(text(&record).contains(expected), "{expected}: {record:#}");
+        session.end();
+    }
+}
+
+#[test]
 fn names_stay_from_snippet_to_snippet_and_each_changes_files_for_itself() {
     if !has_python() {
         return;
