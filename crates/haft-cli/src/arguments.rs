@@ -188,6 +188,9 @@ pub(crate) struct Call {
 pub(crate) struct Tools {
     /// Show the full description and all arguments of this tool
     pub(crate) tool: Option<String>,
+    /// Include deferred tools, which a model gets only where a dialect, a profile or "[tools] show" lists them
+    #[arg(long, conflicts_with = "tool")]
+    pub(crate) all: bool,
     /// Print the tools as provider P receives them: openai, openai-strict, anthropic, gemini or mcp
     #[arg(long = "for", value_name = "P")]
     pub(crate) provider: Option<Provider>,

@@ -38,6 +38,17 @@ pub(crate) struct ConfigFile {
     pub(crate) model: ModelSection,
     #[serde(default)]
     pub(crate) prices: Prices,
+    #[serde(default)]
+    pub(crate) tools: ToolsSection,
+}
+
+/// Which tools a model gets.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ToolsSection {
+    /// Deferred tools that are listed.
+    #[serde(default)]
+    pub show: Vec<String>,
 }
 
 /// How commands are run.

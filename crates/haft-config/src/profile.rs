@@ -1,5 +1,6 @@
 //! Profiles: the limits of each, as data.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use haft_contract::limits::{EditCount, EditNeeds, Limits, UnknownKeys, WriteMode};
@@ -42,9 +43,15 @@ impl Profile {
         Self::ALL.into_iter().find(|profile| profile.name() == name)
     }
 
+    /// Returns the deferred tools that the profile lists.
+    pub fn shown_tools(self) -> Vec<String> {
+        let Table { mut show, .. } = Table::read();
+        show.remove(self.name()).unwrap_or_default()
+    }
+
     /// Returns the limits of the profile.
     pub fn limits(self) -> Limits {
-        let table: Table = toml::from_str(include_str!("profiles.toml")).expect("the table of profiles is in order");
+        let table = Table::read();
         let own = match self {
             Profile::Haft => SomeLimits::default(),
             Profile::Tunacode => table.tunacode,
@@ -64,6 +71,14 @@ struct Table {
     ally: SomeLimits,
     wyrm: SomeLimits,
     nexau: SomeLimits,
+    /// The deferred tools that a profile lists, by its name.
+    show: BTreeMap<String, Vec<String>>,
+}
+
+impl Table {
+    fn read() -> Self {
+        toml::from_str(include_str!("profiles.toml")).expect("the table of profiles is in order")
+    }
 }
 
 /// Limits of which some are set: a profile, or the user's file.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use haft_contract::limits::Limits;
 
 use crate::environment::{Environment, NoHome, variable};
-use crate::file::{CommandsSection, ConfigFile, Mistake, line_with, load, parse};
+use crate::file::{CommandsSection, ConfigFile, Mistake, ToolsSection, line_with, load, parse};
 use crate::hooks::HookSetting;
 use crate::journal::JournalSection;
 use crate::model::ModelSection;
@@ -44,6 +44,8 @@ pub struct Settings {
     pub model: ModelSection,
     /// What models cost, as the user's file says.
     pub prices: Prices,
+    /// Which deferred tools a model gets; a trusted project adds its own.
+    pub tools: ToolsSection,
     own: Own,
 }
 
@@ -102,7 +104,7 @@ impl Settings {
         let surroundings = Surroundings::of(file.sandbox, &variables, &environment.secrets);
         let hooks = file.hooks.of_user(&environment.config_folder, &surroundings.home);
         let (commands, network, model, prices) = (file.commands, file.network, file.model, file.prices);
-        let (journal, denied_by_project) = (file.journal, Vec::new());
+        let (journal, denied_by_project, tools) = (file.journal, Vec::new(), file.tools);
         let settings = Self {
             profile,
             limits,
@@ -116,6 +118,7 @@ impl Settings {
             denied_by_project,
             model,
             prices,
+            tools,
             own,
         };
         Ok((settings, mistake))
@@ -156,6 +159,7 @@ impl Settings {
                 "move [prices] to your own config.toml".to_owned(),
             )));
         }
+        self.tools.show.extend(project.tools.show);
         self.commands.overlap &= project.commands.overlap;
         self.network.deny.extend(project.network.deny.iter().cloned());
         self.denied_by_project.extend(project.network.deny);
@@ -219,6 +223,7 @@ mod tests {
             denied_by_project: Vec::new(),
             model: file.model,
             prices: file.prices,
+            tools: file.tools,
             own,
         }
     }

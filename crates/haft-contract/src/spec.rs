@@ -32,6 +32,8 @@ pub struct Spec {
     pub output_schema: Option<Arc<Value>>,
     /// The most that its calls can do.
     pub does: AtMost,
+    /// Whether the tool is left out of the list that a model gets. Calls by its name work all the same.
+    pub deferred: bool,
     /// Changes when the tool would answer differently, so that kept results do not outlive it.
     pub version: String,
 }
@@ -67,6 +69,7 @@ impl Spec {
             paths: &[],
             output_schema: None,
             does: AtMost::default(),
+            deferred: false,
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }
     }

@@ -47,6 +47,10 @@ pub trait Tool: Send + Sync + 'static {
     /// The most that calls can do.
     const DOES: AtMost = AtMost::Anything;
 
+    /// Whether a model gets the tool in its list only when a dialect, a profile or a setting says so. A tool that few
+    /// tasks need costs no tokens then, and calls by its name work all the same.
+    const DEFERRED: bool = false;
+
     /// The arguments. The schema that a model is shown comes from this type.
     type Args: DeserializeOwned + JsonSchema + Send + Sync + 'static;
 
@@ -127,6 +131,7 @@ impl<T: Tool> Typed<T> {
         spec.other_names = T::OTHER_NAMES;
         spec.paths = T::PATHS;
         spec.does = T::DOES;
+        spec.deferred = T::DEFERRED;
         Self { tool, spec }
     }
 }

@@ -39,6 +39,7 @@ use crate::options::{BuiltIn, Options};
 use crate::project_files::OnUntrusted;
 use crate::reload::Reload;
 use crate::rulebook::Rulebook;
+use crate::shown_tools::show_deferred;
 
 /// A workspace that is ready for calls.
 pub struct Host {
@@ -138,6 +139,7 @@ impl Host {
         let runtime = with_hooks(runtime, &settings.hooks, held.as_ref());
         let assembly = Assembly { workspace: &path, runtime: &runtime, notices: &*options.notices };
         let secrets = block_on(fill(runtime.catalog(), described, (options, dialect.clone()), assembly))??;
+        show_deferred(runtime.catalog(), &settings, assembly);
         runtime.also_hide(secrets);
         let options = options.clone();
         Ok(Self { settings, workspace: path, state, history, runtime, words, options, dialect, reload })
@@ -153,6 +155,7 @@ impl Host {
         let assembly = Assembly { workspace: &self.workspace, runtime: &self.runtime, notices };
         match fill(&catalog, described, (&self.options, self.dialect.clone()), assembly).await {
             Ok(secrets) => {
+                show_deferred(&catalog, &self.settings, assembly);
                 self.runtime.also_hide(secrets);
                 self.runtime.catalog().renew(catalog);
                 true

@@ -3,9 +3,13 @@
 use std::sync::Arc;
 
 use anyhow::bail;
+use haft_config::settings::Settings;
 use haft_model::lower::{LoweredList, Offered, Provider, lower_all};
-use haft_runtime::catalog::Catalog;
+use haft_runtime::catalog::{Catalog, CatalogError};
 use haft_runtime::entry::Entry;
+use haft_runtime::toolset::ToolList;
+
+use crate::described_tools::Assembly;
 
 /// Finds a tool or says which one is near.
 ///
@@ -24,4 +28,28 @@ pub fn find(catalog: &Catalog, name: &str) -> anyhow::Result<Arc<Entry>> {
 pub fn lowered(entries: &[Arc<Entry>], provider: Provider) -> LoweredList {
     let offered: Vec<Offered<'_>> = entries.iter().map(|entry| Offered::of(entry.shown())).collect();
     lower_all(&offered, provider)
+}
+
+/// Lists the deferred tools that the profile and the settings name. Where a dialect has no form of one, it is listed under
+/// its own name.
+pub(crate) fn show_deferred(catalog: &Catalog, settings: &Settings, assembly: Assembly<'_>) {
+    for name in settings.profile.shown_tools() {
+        // A program may have left haft's own tools out.
+        let _is_there = show(catalog, &name, assembly);
+    }
+    for name in &settings.tools.show {
+        if let Err(why) = show(catalog, name, assembly) {
+            assembly.notices.note(&format!("note: \"show\" below [tools] in the settings: {why}"));
+        }
+    }
+}
+
+fn show(catalog: &Catalog, name: &str, assembly: Assembly<'_>) -> Result<(), CatalogError> {
+    let is_in_dialect = catalog.list_all().iter().any(|entry| entry.native_name() == name);
+    let missing = assembly.runtime.dialect().is_some() && !is_in_dialect && catalog.find(name).is_none();
+    let native = || haft_tools::all_under(assembly.runtime.limits()).into_iter().find(|tool| tool.spec().name == name);
+    if missing && let Some(tool) = native() {
+        catalog.add_list(ToolList::new("the built-in tools", [tool]))?;
+    }
+    if is_in_dialect && catalog.find(name).is_none() { Ok(()) } else { catalog.show(name) }
 }

@@ -124,22 +124,42 @@ impl Catalog {
         names::meant(&self.read(), name, arguments)
     }
 
-    /// Returns all tools in order, without those that are only understood.
+    /// Returns the tools that a model gets, in order: without deferred ones and those that are only understood.
     pub fn list(&self) -> Vec<Arc<Entry>> {
+        self.read().values().filter(|entry| entry.is_listed()).cloned().collect()
+    }
+
+    /// Returns all tools in order, with deferred ones, without those that are only understood.
+    pub fn list_all(&self) -> Vec<Arc<Entry>> {
         self.read().values().filter(|entry| entry.is_shown).cloned().collect()
+    }
+
+    /// Lists a deferred tool from now on. A tool that is listed already stays so.
+    pub fn show(&self, name: &str) -> Result<(), CatalogError> {
+        let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+        match entries.get_mut(name) {
+            Some(entry) => {
+                Arc::make_mut(entry).shown.deferred = false;
+                Ok(())
+            }
+            None => Err(not_there(&entries, name, "show")),
+        }
     }
 
     /// Returns the name nearest to one that is not there.
     pub fn nearest(&self, name: &str) -> Option<String> {
-        closest(name, shown(&self.read())).map(str::to_owned)
+        let entries = self.read();
+        // A model knows the listed ones; a deferred one is only meant if none of them is.
+        let near = closest(name, listed(&entries)).or_else(|| closest(name, shown(&entries)));
+        near.map(str::to_owned)
     }
 
-    /// Returns how many tools there are.
+    /// Returns how many tools are listed.
     pub fn len(&self) -> usize {
-        shown(&self.read()).count()
+        listed(&self.read()).count()
     }
 
-    /// Returns whether there is no tool.
+    /// Returns whether no tool is listed.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -166,7 +186,12 @@ impl Catalog {
     }
 }
 
-/// The names of the tools that are listed.
+/// The names of the tools that a model gets.
+fn listed(entries: &IndexMap<String, Arc<Entry>>) -> impl Iterator<Item = &str> {
+    entries.values().filter(|entry| entry.is_listed()).map(|entry| &*entry.shown.name)
+}
+
+/// The names of all tools but those that are only understood.
 fn shown(entries: &IndexMap<String, Arc<Entry>>) -> impl Iterator<Item = &str> {
     entries.values().filter(|entry| entry.is_shown).map(|entry| &*entry.shown.name)
 }

@@ -28,7 +28,7 @@ pub struct Entry {
     pub(crate) shown: Spec,
     pub(crate) steps: Vec<Step>,
     pub(crate) toolset: String,
-    /// Whether it is listed, or only understood when it is called.
+    /// Whether it is there for models, or only understood when it is called.
     pub(crate) is_shown: bool,
     /// Compiled at the first call; a listing never needs it.
     checker: Arc<OnceLock<Result<Checker, String>>>,
@@ -84,7 +84,8 @@ impl Entry {
         let does = entries.iter().map(|entry| entry.shown.does).max().unwrap_or_default();
         Some(Self {
             tool: usual.tool.clone(),
-            shown: Spec { does, ..foreign.spec(&usual.shown) },
+            // What a dialect has, it lists.
+            shown: Spec { does, deferred: false, ..foreign.spec(&usual.shown) },
             toolset: usual.toolset.clone(),
             is_shown: foreign.is_shown(),
             steps: vec![Step::Dialect(WayIn { foreign, entries })],
@@ -95,6 +96,11 @@ impl Entry {
     /// Shows a typed tool as it is.
     pub fn typed(tool: impl Tool) -> Self {
         Self::of(Arc::new(Typed::new(tool)))
+    }
+
+    /// Returns whether a model gets the tool in its list.
+    pub(crate) fn is_listed(&self) -> bool {
+        self.is_shown && !self.shown.deferred
     }
 
     /// Returns what is shown of the tool.

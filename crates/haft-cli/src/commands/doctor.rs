@@ -47,8 +47,10 @@ fn workspace(common: &Common, host: &Host) -> anyhow::Result<Exit> {
     fact("state", &environment.state_folder.display().to_string())?;
     kept(host)?;
     fact("hidden values", &format!("{} from the environment", environment.secrets.len()))?;
-    let entries = host.runtime.catalog().list();
-    fact("tools", &format!("{}", entries.len()))?;
+    let entries = host.runtime.catalog().list_all();
+    let deferred = entries.iter().filter(|entry| entry.shown().deferred).count();
+    let deferred = if deferred > 0 { format!(", {deferred} deferred (haft tools --all)") } else { String::new() };
+    fact("tools", &format!("{}{deferred}", host.runtime.catalog().len()))?;
     let mut exit = Exit::Ok;
     for provider in Provider::ALL {
         let list = lowered(&entries, provider);

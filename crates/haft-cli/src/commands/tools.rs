@@ -18,6 +18,7 @@ pub(crate) fn run(common: &Common, tools: &Tools) -> anyhow::Result<Exit> {
     let host = Host::open(&common.options())?;
     let catalog = host.runtime.catalog();
     let entries = match &tools.tool {
+        None if tools.all => catalog.list_all(),
         None => catalog.list(),
         Some(name) => vec![find(catalog, name)?],
     };
@@ -28,7 +29,12 @@ pub(crate) fn run(common: &Common, tools: &Tools) -> anyhow::Result<Exit> {
     if common.json || tools.provider.is_some() {
         let list = lowered(&entries, tools.provider.unwrap_or(Provider::Mcp));
         tell_losses(&list);
-        screen::record(&serde_json::to_string_pretty(&list.request_value())?)?;
+        let mut value = list.request_value();
+        // A provider would refuse a field that it does not know.
+        if tools.provider.is_none() {
+            mark_deferred(&mut value, &entries);
+        }
+        screen::record(&serde_json::to_string_pretty(&value)?)?;
         return Ok(Exit::Ok);
     }
     match &tools.tool {
@@ -49,6 +55,18 @@ fn tell_losses(list: &LoweredList) {
     }
 }
 
+/// Marks the deferred tools of a list.
+fn mark_deferred(list: &mut Value, entries: &[Arc<Entry>]) {
+    let is_deferred = |name: &Value| entries.iter().any(|entry| *name == *entry.shown().name && entry.shown().deferred);
+    for tool in list.as_array_mut().into_iter().flatten() {
+        if let Some(fields) = tool.as_object_mut()
+            && fields.get("name").is_some_and(is_deferred)
+        {
+            fields.insert("deferred".to_owned(), true.into());
+        }
+    }
+}
+
 fn list_all(entries: &[Arc<Entry>]) -> anyhow::Result<()> {
     let longest = entries.iter().map(|entry| entry.shown().name.len()).max().unwrap_or(0);
     for entry in entries {
@@ -56,7 +74,8 @@ fn list_all(entries: &[Arc<Entry>]) -> anyhow::Result<()> {
         let first =
             entry.shown().manual.words.split_once(". ").map_or(&*entry.shown().manual.words, |(first, _)| first);
         let first = first.lines().next().unwrap_or_default().trim_end_matches('.');
-        screen::line(&[Part::Strong(&name), Part::Plain("  "), Part::Plain(first)])?;
+        let deferred = if entry.shown().deferred { " (deferred)" } else { "" };
+        screen::line(&[Part::Strong(&name), Part::Plain("  "), Part::Plain(first), Part::Faint(deferred)])?;
     }
     screen::talk("Show one: haft tools NAME. Call one: haft call NAME key=value");
     Ok(())

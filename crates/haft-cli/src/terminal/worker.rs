@@ -180,7 +180,7 @@ impl Worker {
     }
 
     fn found(&self) -> Found {
-        let catalog = self.host.runtime.catalog().list();
+        let catalog = self.host.runtime.catalog().list_all();
         let tools = catalog.iter().map(|entry| ToolFacts::of(entry.shown(), entry.native_name())).collect();
         let confinement = self.host.runtime.doors().processes.confinement();
         let sandbox = match confinement.reached {

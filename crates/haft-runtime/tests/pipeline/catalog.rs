@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use haft_contract::BoxFuture;
-use haft_contract::manual::Manual;
+use haft_contract::prelude::*;
 use haft_contract::spec::Spec;
 use haft_contract::tool::{AnyTool, Bound, Typed};
 use haft_runtime::catalog::{Catalog, CatalogError};
+use haft_runtime::entry::Entry;
 use haft_runtime::toolset::{Preset, ToolList, Toolset, ToolsetExt};
+use haft_testkit::scene::Scene;
 use haft_testkit::snapshot;
 use haft_testkit::tools::{Add, Put};
 use serde_json::{Value, json};
@@ -236,4 +238,47 @@ async fn a_toolset_may_be_listed_later_and_fail() {
         }
     }
     assert_eq!(problem(Broken).await, "toolset \"broken\": it is away; wait");
+}
+
+/// A tool that few tasks need.
+struct Rare;
+
+impl Tool for Rare {
+    const NAME: &'static str = "rare";
+    const DEFERRED: bool = true;
+    type Args = NoArguments;
+    type Draft = ();
+
+    fn manual(&self) -> Manual {
+        Manual::plain("Rare", "Answers what few tasks ask.")
+    }
+
+    async fn plan(&self, _args: &NoArguments, _cx: &PlanContext<'_>) -> Result<(Plan, ()), ToolError> {
+        Ok((Plan::new([]), ()))
+    }
+
+    async fn run(&self, _args: NoArguments, _draft: (), _cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
+        Ok(ToolOutput::text("rare indeed"))
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct NoArguments {}
+
+#[tokio::test]
+async fn a_deferred_tool_is_not_listed_and_its_name_works_all_the_same() {
+    let scene = Scene::new().tool(Rare);
+    let catalog = scene.runtime().catalog();
+    let names = |list: Vec<Arc<Entry>>| list.iter().map(|entry| entry.shown().name.clone()).collect::<Vec<_>>();
+    assert!(!names(catalog.list()).contains(&"rare".to_owned()));
+    assert!(names(catalog.list_all()).contains(&"rare".to_owned()));
+    let before = catalog.len();
+
+    assert_eq!(scene.told("rare", json!({})).await, "ok: rare indeed\ndid: nothing");
+
+    catalog.show("rare").expect("there is such a tool");
+    assert_eq!(names(catalog.list()).last().map(String::as_str), Some("rare"));
+    assert_eq!(catalog.len(), before + 1);
+    let problem = catalog.show("rar").expect_err("there is no such tool").to_string();
+    assert_eq!(problem, "there is no tool \"rar\" to show; did you mean \"rare\"?");
 }

@@ -68,7 +68,7 @@ impl<'a> Spoken<'a> {
     fn reword_recovery(&self, recovery: &mut Recovery) {
         let Recovery::Call { tool, arguments } = recovery else { return };
         // The name is the shown one already.
-        let Some(entry) = self.catalog.list().into_iter().find(|entry| entry.shown.name == *tool) else { return };
+        let Some(entry) = self.catalog.find(tool) else { return };
         let shown = |name: String| {
             let outer = entry.way_in().and_then(|way| way.foreign.outward(&name)).map(str::to_owned);
             outer.unwrap_or(name)
