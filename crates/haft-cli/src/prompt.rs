@@ -9,13 +9,15 @@ mod marked;
 mod question;
 #[cfg(test)]
 pub(crate) mod tests;
+mod user_questions;
 
 use std::io::{self, BufRead, IsTerminal, Write};
 
 use anstream::{AutoStream, ColorChoice};
 use haft_contract::BoxFuture;
+use haft_contract::user_questions::UserReply;
 use haft_host::hosts::HostLists;
-use haft_runtime::approval::{ApprovalRequest, Approver, Offer, Verdict};
+use haft_runtime::approval::{ApprovalRequest, Approver, Offer, Questionnaire, Verdict};
 use rustix::termios::{QueueSelector, tcflush};
 
 use crate::live::LiveLine;
@@ -25,6 +27,7 @@ pub(crate) use from_afar::{AskedFromAfar, Offers};
 use marked::Marks;
 use question::Paper;
 pub(crate) use question::{question_body, scope_words};
+pub(crate) use user_questions::{question_rows, reply};
 
 /// Returns whether somebody can be asked: both what we write and what we read is a terminal.
 pub(crate) fn somebody_is_there() -> bool {
@@ -80,7 +83,27 @@ impl Approver for AtTerminal {
             }
         })
     }
+
+    fn ask_user<'a>(&'a self, questionnaire: &'a Questionnaire) -> BoxFuture<'a, UserReply> {
+        let line = match self {
+            AtTerminal::ForOneCall(_) => LiveLine::default(),
+            AtTerminal::ForSession(line, _) => line.clone(),
+        };
+        let questions = questionnaire.questions.clone();
+        Box::pin(async move {
+            let _held = line.hold();
+            let asked = tokio::task::spawn_blocking(move || {
+                forget_what_was_typed();
+                let (mut input, mut output) = (io::stdin().lock(), anstream::stderr());
+                user_questions::converse(&questions, talk_width(), (&mut input, &mut output))
+            });
+            asked.await.ok().and_then(Result::ok).unwrap_or_else(|| UserReply::Nobody(NO_TERMINAL.to_owned()))
+        })
+    }
 }
+
+/// Why a person cannot be asked whose terminal cannot be read.
+pub(crate) const NO_TERMINAL: &str = "the terminal cannot be read";
 
 fn paper() -> Paper {
     let marks = match AutoStream::choice(&io::stderr()) {

@@ -3,6 +3,7 @@
 //! Not here: doors, rules, the path of a call. A tool says what it would touch and does it through
 //! the doors it is given.
 
+pub mod ask_user;
 pub mod bash;
 pub mod bound;
 mod change;
@@ -11,6 +12,7 @@ pub mod definition;
 pub mod dialect;
 pub mod edit;
 pub mod edit_file;
+pub mod finish;
 pub mod glob;
 pub mod grep;
 mod hidden_values;
@@ -21,7 +23,10 @@ pub mod list_dir;
 mod paged;
 pub mod prompt_file;
 pub mod read_file;
+pub mod remember;
 mod shapes;
+pub mod think;
+pub mod todo;
 pub mod undo;
 pub mod write_file;
 
@@ -47,11 +52,16 @@ pub fn all_under(limits: &Limits) -> Vec<Arc<dyn AnyTool>> {
         Arc::new(Typed::under(bash::Bash, limits)),
         Arc::new(Typed::under(jobs::Jobs, limits)),
         Arc::new(Typed::under(undo::Undo, limits)),
+        Arc::new(Typed::under(todo::Todo, limits)),
+        Arc::new(Typed::under(think::Think, limits)),
+        Arc::new(Typed::under(finish::Finish, limits)),
+        Arc::new(Typed::under(ask_user::AskUser, limits)),
+        Arc::new(Typed::under(remember::Remember, limits)),
     ]
 }
 
 /// Returns the names of all built-in tools, without their schemas: whoever starts often pays for those.
-pub fn names() -> [&'static str; 9] {
+pub fn names() -> [&'static str; 14] {
     use haft_contract::tool::Tool;
     [
         read_file::ReadFile::NAME,
@@ -63,6 +73,11 @@ pub fn names() -> [&'static str; 9] {
         bash::Bash::NAME,
         jobs::Jobs::NAME,
         undo::Undo::NAME,
+        todo::Todo::NAME,
+        think::Think::NAME,
+        finish::Finish::NAME,
+        ask_user::AskUser::NAME,
+        remember::Remember::NAME,
     ]
 }
 

@@ -53,6 +53,8 @@ mod read_file;
 mod read_globs;
 #[path = "tools/read_pages.rs"]
 mod read_pages;
+#[path = "tools/session_tools.rs"]
+mod session_tools;
 #[path = "tools/undo.rs"]
 mod undo;
 #[path = "tools/walking.rs"]

@@ -68,8 +68,8 @@ pub(crate) fn run(common: &Common, arguments: &Resume) -> anyhow::Result<Exit> {
         let how_far = &arguments.how_far;
         let tuning = Tuning::new(&how_far.tuning(), &host.settings, &chosen.endpoint.model)?;
         let keeping = SessionRecorder::new(log, kept.tally, host.runtime.redactor());
-        let past = left.past;
-        let work = Work { host: &host, common, how_far, tuning, keeping, chosen, past, output };
+        let (past, shared) = (left.past, left.shared);
+        let work = Work { host: &host, common, how_far, tuning, keeping, chosen, past, output, shared };
         work.on(message).await
     })?
 }
