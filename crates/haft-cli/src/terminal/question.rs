@@ -157,6 +157,9 @@ impl Question {
 
     /// Takes a paste: into a note, or not at all.
     pub(super) fn paste(&mut self, text: &str) -> bool {
+        if matches!(self.asked.about, Subject::User { .. }) && self.quiet_since.is_some() {
+            self.note.get_or_insert_default();
+        }
         let Some(note) = &mut self.note else { return false };
         note.paste_in(text);
         true
