@@ -21,6 +21,7 @@ pub struct Args {
     /// What you did, how you checked it, and what is left, at most 20000 characters.
     summary: Option<String>,
     /// The result itself, where one is wanted.
+    #[serde(default)]
     #[schemars(schema_with = "anything")]
     result: Option<Value>,
 }

@@ -49,7 +49,7 @@ async fn a_list_that_breaks_a_rule_leaves_the_old_one() {
     for wrong in [json!([item(" ", "pending")]), json!([item("a", "started")]), json!(vec![item("a", "pending"); 101])]
     {
         let told = scene.told("todo", json!({ "items": wrong })).await;
-        assert!(told.starts_with("failed: bad_arguments"), "{told}");
+        assert!(told.starts_with("failed at") && told.contains("(bad_arguments)"), "{told}");
     }
     assert!(scene.told("todo", json!({})).await.contains("[ ] Kept"));
 }
@@ -116,7 +116,7 @@ async fn a_secret_is_never_remembered() {
 async fn nothing_is_remembered_that_the_user_does_not_allow() {
     let scene = Scene::new().approver(nobody());
     let told = scene.told("remember", json!({ "fact": "Use tabs." })).await;
-    assert!(told.starts_with("refused: needs_approval"), "{told}");
+    assert!(told.starts_with("refused at authorize (needs_approval)"), "{told}");
     scene.assert_untouched();
 }
 
@@ -142,9 +142,8 @@ async fn every_question_comes_back_with_its_answer() {
 async fn where_no_user_is_the_questions_are_refused_and_nothing_waits() {
     let scene = Scene::new().approver(nobody());
     snapshot!(scene.told("ask_user", which()).await, @"
-    refused: needs_approval
-    The user cannot be asked: no one is here to answer. Nothing was asked. Nothing was changed.
-    Next: do not try this again; choose what is sensible, and say in your answer what you chose and why
+    refused at execute (needs_approval): The user cannot be asked: no one is here to answer. Nothing was asked.
+    next: choose what is sensible, and say in your answer what you chose and why
     did: nothing
     ");
 }
@@ -201,7 +200,7 @@ async fn a_question_that_cannot_be_answered_is_not_asked() {
     ];
     for arguments in wrong {
         let told = scene.told("ask_user", arguments.clone()).await;
-        assert!(told.starts_with("failed: bad_arguments"), "{arguments}: {told}");
+        assert!(told.starts_with("failed at") && told.contains("(bad_arguments)"), "{arguments}: {told}");
     }
 }
 
