@@ -16,11 +16,11 @@ fn the_list_and_the_scratchpad_are_there_again_after_resume() {
     let model = ScriptedModel::start(Script::of([look, Turn::text("I see.")]));
     assert_eq!(place.haft(&model, &["resume", "go on"]).code, 0);
     let requests = model.requests();
-    let results: Vec<&str> = requests[1].last_results().iter().map(|came| came.text.as_str()).collect();
+    let results: Vec<&str> = requests[1].conversation.last_results().iter().map(|came| came.text.as_str()).collect();
     assert_eq!(results, ["[>] Fix it\n0 of 1 done", "1. thought: Shared state?"]);
     let model = ScriptedModel::start(Script::of([Turn::call("todo", json!({})), Turn::text("None.")]));
     assert_eq!(place.haft(&model, &["run", "something else"]).code, 0);
-    assert_eq!(model.requests()[1].last_results()[0].text, "The list is empty.", "another session has its own");
+    assert_eq!(model.requests()[1].conversation.last_results()[0].text, "The list is empty.", "another session has its own");
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn with_a_schema_the_result_is_checked_while_the_run_goes_on() {
     assert_eq!((ran.out.as_str(), ran.code), ("{\"lines\":2}\n", 0), "{}", ran.err);
     let requests = model.requests();
     assert!(requests[0].text.contains("call \\\"complete_task\\\" with the object"), "{}", requests[0].text);
-    let told = &requests[1].last_results()[0].text;
+    let told = &requests[1].conversation.last_results()[0].text;
     assert!(told.contains("$.lines: expected a whole number"), "{told}");
 }
 
