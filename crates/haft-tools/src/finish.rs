@@ -66,9 +66,7 @@ impl Tool for Finish {
         let data = json!({ "summary": summary, "result": args.result });
         let text = match cx.agent_state().finish(Finished { summary, result: args.result }).await? {
             Ending::OfRun => "The task is finished.",
-            Ending::NoRun => {
-                "The task is marked as finished. No run of haft ends with this: whoever made the call continues."
-            }
+            Ending::NoRun => "The task is marked as finished. This call ends no run of haft.",
         };
         Ok(ToolOutput::text(text).with_data(data))
     }

@@ -20,7 +20,11 @@ fn the_list_and_the_scratchpad_are_there_again_after_resume() {
     assert_eq!(results, ["[>] Fix it\n0 of 1 done", "1. thought: Shared state?"]);
     let model = ScriptedModel::start(Script::of([Turn::call("todo", json!({})), Turn::text("None.")]));
     assert_eq!(place.haft(&model, &["run", "something else"]).code, 0);
-    assert_eq!(model.requests()[1].conversation.last_results()[0].text, "The list is empty.", "another session has its own");
+    assert_eq!(
+        model.requests()[1].conversation.last_results()[0].text,
+        "The list is empty.",
+        "another session has its own"
+    );
 }
 
 #[test]
