@@ -9,7 +9,6 @@ mod marked;
 mod question;
 #[cfg(test)]
 pub(crate) mod tests;
-mod user_questions;
 
 use std::io::{self, BufRead, IsTerminal, Write};
 
@@ -17,6 +16,7 @@ use anstream::{AutoStream, ColorChoice};
 use haft_contract::BoxFuture;
 use haft_contract::user_questions::UserReply;
 use haft_host::hosts::HostLists;
+use haft_host::user_questions::{self, typed_line};
 use haft_runtime::approval::{ApprovalRequest, Approver, Offer, Questionnaire, Verdict};
 use rustix::termios::{QueueSelector, tcflush};
 
@@ -27,7 +27,6 @@ pub(crate) use from_afar::{AskedFromAfar, Offers};
 use marked::Marks;
 use question::Paper;
 pub(crate) use question::{question_body, scope_words};
-pub(crate) use user_questions::{question_rows, reply};
 
 /// Returns whether somebody can be asked: both what we write and what we read is a terminal.
 pub(crate) fn somebody_is_there() -> bool {
@@ -40,14 +39,6 @@ pub(crate) fn forget_what_was_typed() {
         // Where that does not work, there is no terminal any more, and reading says so.
         let _ = tcflush(io::stdin(), QueueSelector::IFlush);
     }
-}
-
-/// Reads what was typed up to the line end; nothing at the end of input. Bytes that are no text stand in it as a
-/// character that is in no answer.
-pub(crate) fn typed_line(input: &mut impl BufRead) -> io::Result<Option<String>> {
-    let mut line = Vec::new();
-    let read = input.read_until(b'\n', &mut line)?;
-    Ok((read > 0).then(|| String::from_utf8_lossy(&line).trim().to_owned()))
 }
 
 /// Asks at the terminal.

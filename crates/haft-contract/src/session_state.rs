@@ -14,11 +14,11 @@ use crate::error::ToolError;
 use crate::kinds::ErrorKind;
 
 /// The key of the list of what is to be done.
-pub const TODO: &str = "haft.todo";
+pub const TASKS: &str = "haft.todo";
 /// The key of the notes of the scratchpad.
 pub const THOUGHTS: &str = "haft.thoughts";
 /// The keys whose values a resumed session has again.
-pub const LASTING: [&str; 2] = [TODO, THOUGHTS];
+pub const LASTING: [&str; 2] = [TASKS, THOUGHTS];
 
 /// What the tools of one session keep for each other.
 pub trait Storage: Send + Sync {

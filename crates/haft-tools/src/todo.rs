@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use haft_contract::path::one_line;
 use haft_contract::prelude::*;
-use haft_contract::session_state::TODO;
+use haft_contract::session_state::TASKS;
 use haft_contract::shape::{Given, Meaning, MeantArguments, Shape};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -96,7 +96,7 @@ impl Tool for Todo {
     async fn run(&self, args: Args, (): (), cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
         let items = match args.items {
             Some(items) => {
-                cx.storage().set(TODO, json!(items))?;
+                cx.storage().set(TASKS, json!(items))?;
                 items
             }
             None => kept(cx),
@@ -108,7 +108,7 @@ impl Tool for Todo {
 
 /// Returns the list of the session.
 fn kept(cx: &RunContext<'_>) -> Vec<Item> {
-    let kept = cx.storage().get(TODO);
+    let kept = cx.storage().get(TASKS);
     // A function of the user may have put something else there: that is no list.
     kept.and_then(|items| Vec::deserialize(&*items).ok()).unwrap_or_default()
 }

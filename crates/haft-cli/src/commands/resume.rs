@@ -11,12 +11,12 @@ use crate::agent::work::Work;
 use crate::arguments::Common;
 use crate::caller::Caller;
 use crate::exit::Exit;
-use crate::prompt::typed_line;
 use crate::screen;
 use haft_host::host::block_on;
 use haft_host::model::choice::Choice;
 use haft_host::model::tuning::Tuning;
 use haft_host::session_records::{ResumedSession, SessionRecorder, newest_session};
+use haft_host::user_questions::typed_line;
 
 /// Arguments of `haft resume`.
 #[derive(Args)]

@@ -8,12 +8,13 @@ use haft_contract::user_questions::UserReply;
 use haft_host::exec::Dialogue;
 use haft_host::exec::dialogue::{Shown, Typed};
 use haft_host::hosts::HostLists;
+use haft_host::user_questions;
 use haft_runtime::approval::{ApprovalRequest, Approver, Questionnaire, Verdict};
 
+use super::NO_TERMINAL;
 use super::converse;
 use super::marked::Marks;
 use super::question::Paper;
-use super::{NO_TERMINAL, user_questions};
 
 /// Asks over a connection.
 pub(crate) struct AskedFromAfar {

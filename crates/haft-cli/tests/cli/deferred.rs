@@ -73,22 +73,16 @@ fn a_question_to_the_user_without_a_terminal_is_a_clear_refusal() {
     let place = Place::new();
     let said = place.haft(&["call", "ask_user", "{\"questions\": [{\"question\": \"Why?\"}]}", "--yes=all"], "");
     assert_eq!(said.code, 3, "{}{}", said.out, said.err);
-    assert!(said.err.contains("The user cannot be asked: no one is here to answer"), "{}", said.err);
+    assert!(said.err.contains("cannot be asked: no one is here to answer"), "{}", said.err);
 }
 
 #[test]
-fn a_fact_is_remembered_undone_and_told_only_to_those_who_trust_the_project() {
+fn a_fact_is_remembered_with_a_yes_given_beforehand_and_undone() {
     let place = Place::new();
     let said = place.haft(&["call", "remember", "fact=Use tabs.", "--yes"], "");
     assert_eq!(said.code, 0, "{}{}", said.out, said.err);
     let file = place.path("ws/HAFT_MEMORY.md");
     assert_eq!(std::fs::read_to_string(&file).expect("it is there"), "## Remembered facts\n\n- Use tabs.\n");
-    let unknown = place.haft(&["call", "list_dir"], "");
-    assert!(
-        unknown.err.contains("this project is not trusted, so haft does not load HAFT_MEMORY.md"),
-        "{}",
-        unknown.err
-    );
     assert_eq!(place.haft(&["undo"], "").code, 0);
     assert!(!file.exists());
 }

@@ -8,10 +8,11 @@ use super::activity::ModelDoes;
 use super::{App, Question};
 use haft_contract::user_questions::UserAnswer;
 
-use crate::prompt::{question_body, question_rows};
+use crate::prompt::question_body;
 use crate::terminal::painted::{Ink, paint};
 use crate::terminal::protocol::{Asked, Found, Idle, ModelReport, Reply, Report, Subject};
 use crate::terminal::region::Colours;
+use haft_host::user_questions::question_rows;
 
 /// Most lines of a preview in a question.
 const MOST_LINES: usize = 40;

@@ -10,6 +10,7 @@ use haft_contract::error::AdvanceYes;
 use haft_contract::user_questions::UserReply;
 use haft_host::host::Host;
 use haft_host::hosts::HostLists;
+use haft_host::user_questions::reply;
 use haft_policy::decision::Class;
 use haft_policy::policy::Mode;
 use haft_runtime::approval::{ApprovalRequest, Approver, Questionnaire, Verdict, YesToOrdinary};
@@ -18,7 +19,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 
 use super::calls::run_by_person;
-use crate::prompt::{NO_TERMINAL, reply};
+use crate::prompt::NO_TERMINAL;
 use crate::terminal::call_line::CallLine;
 use crate::terminal::protocol::{Asked, Reply, Report, Subject, Yes};
 

@@ -1,17 +1,20 @@
-//! Puts questions of a model to the person at the terminal, who types the answers.
+//! Puts questions of a model to the person at a terminal, who types the answers.
 //!
 //! An empty line leaves a question out, and the end of input dismisses all of them: nobody has to answer a model.
 
 use std::io::{self, BufRead, Write};
 
 use haft_contract::user_questions::{UserAnswer, UserQuestion, UserReply};
-use haft_host::wrapped::wrapped;
+use haft_contract::visible::visible;
 
-use super::typed_line;
-use crate::screen::safe;
+use crate::wrapped::wrapped;
 
 /// Asks one question after the other.
-pub(super) fn converse(
+///
+/// # Errors
+///
+/// Fails where the terminal cannot be read or written.
+pub fn converse(
     questions: &[UserQuestion],
     columns: usize,
     (input, output): (&mut impl BufRead, &mut impl Write),
@@ -31,7 +34,8 @@ pub(super) fn converse(
 }
 
 /// Returns what came of the questions: answers, or none at all.
-pub(crate) fn reply(answers: Vec<UserAnswer>) -> UserReply {
+#[must_use]
+pub fn reply(answers: Vec<UserAnswer>) -> UserReply {
     let is_answered = answers.iter().any(|answer| *answer != UserAnswer::Skipped);
     if is_answered { UserReply::Answered(answers) } else { UserReply::Dismissed }
 }
@@ -57,11 +61,12 @@ fn answer(
 }
 
 /// Returns the rows of a question with its options.
-pub(crate) fn question_rows(question: &UserQuestion, (number, of): (usize, usize), columns: usize) -> Vec<String> {
+#[must_use]
+pub fn question_rows(question: &UserQuestion, (number, of): (usize, usize), columns: usize) -> Vec<String> {
     let header = question.header.as_ref().map(|header| format!(": {}", on_one_line(header))).unwrap_or_default();
     let count = if of > 1 { format!(" {number} of {of}") } else { String::new() };
     let mut rows = wrapped(&format!("The model asks you{count}{header}"), columns, 2);
-    rows.extend(question.text.lines().flat_map(|line| wrapped(&format!("  {}", safe(line)), columns, 2)));
+    rows.extend(question.text.lines().flat_map(|line| wrapped(&format!("  {}", visible(line)), columns, 2)));
     for (number, option) in (1..).zip(question.options()) {
         let description = on_one_line(&option.description);
         let gap = if description.is_empty() { "" } else { ": " };
@@ -70,8 +75,20 @@ pub(crate) fn question_rows(question: &UserQuestion, (number, of): (usize, usize
     rows
 }
 
+/// Reads what was typed up to the line end; nothing at the end of input. Bytes that are no text are in it as a character
+/// that is in no answer.
+///
+/// # Errors
+///
+/// Fails where the input cannot be read.
+pub fn typed_line(input: &mut impl BufRead) -> io::Result<Option<String>> {
+    let mut line = Vec::new();
+    let read = input.read_until(b'\n', &mut line)?;
+    Ok((read > 0).then(|| String::from_utf8_lossy(&line).trim().to_owned()))
+}
+
 fn on_one_line(text: &str) -> String {
-    safe(&text.replace(['\n', '\t'], " ")).trim().to_owned()
+    visible(&text.replace(['\n', '\t'], " ")).trim().to_owned()
 }
 
 #[cfg(test)]
