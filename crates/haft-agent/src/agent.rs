@@ -7,12 +7,15 @@ use std::collections::HashSet;
 use std::convert::Infallible;
 use std::sync::Arc;
 
+use haft_contract::session_state::LASTING;
 use haft_model::conversation::{Message, Reply, Stop, Usage};
 use haft_model::provider::LanguageModel;
 use haft_runtime::runtime::Runtime;
 use haft_runtime::session::Session;
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::finishing;
 use crate::gauge::Gauge;
 use crate::guard::Guard;
 use crate::history::{self, Mended, Past};
@@ -35,7 +38,7 @@ const MOST_PAUSES: u32 = 20;
 const MOST_CORRECTIONS: u32 = 2;
 
 /// What is said of an answer with which a schema takes for ever.
-const NOT_TOLD: &str = "checking whether it fits takes too long; use a schema with fewer nested choices";
+pub(crate) const NOT_TOLD: &str = "checking whether it fits takes too long; use a schema with fewer nested choices";
 
 /// A model at work in a session.
 ///
@@ -62,6 +65,8 @@ pub struct Agent<'a> {
     pub(crate) gauge: Gauge,
     pub(crate) guard: Guard,
     pub(crate) state: Arc<ShownState>,
+    /// What the session keeps for as long as it can be resumed, as it was last written down.
+    lasting: [Option<Arc<Value>>; LASTING.len()],
 }
 
 /// What belongs to one prompt.
@@ -71,7 +76,7 @@ pub(crate) struct Run<'r> {
     pub(crate) stop: &'r CancellationToken,
     pub(crate) steps: u32,
     pub(crate) usage: Usage,
-    answer: String,
+    pub(crate) answer: String,
     /// How often in a row the model was asked to go on, and how often the provider has paused.
     goings_on: u32,
     pauses: u32,
@@ -81,7 +86,7 @@ pub(crate) struct Run<'r> {
     has_begun: bool,
     /// How often the model was told what is wrong with its answer, and the one that was right.
     corrections: u32,
-    output: Option<Output>,
+    pub(crate) output: Option<Output>,
 }
 
 impl<'a> Agent<'a> {
@@ -111,6 +116,7 @@ impl<'a> Agent<'a> {
             gauge: Gauge::default(),
             guard: Guard::default(),
             state,
+            lasting: LASTING.map(|key| session.storage().get(key)),
         };
         agent.with_settings(Settings::default())
     }
@@ -120,7 +126,11 @@ impl<'a> Agent<'a> {
         self.instructions = settings.instructions.text();
         if let Some(schema) = &settings.output {
             self.instructions.push_str(&schema.words());
+            if let Some(words) = finishing::words(self.runtime) {
+                self.instructions.push_str(&format!("\n\n{words}"));
+            }
         }
+        self.state.finish.want(settings.output.clone());
         self.settings = settings;
         self
     }
@@ -162,6 +172,8 @@ impl<'a> Agent<'a> {
         }
         // The user may have changed anything since the last prompt.
         self.guard = Guard::default();
+        // A run that was dropped may have left its end.
+        drop(self.state.finish.take());
         let Err(ended) = self.converse(prompt, &mut run).await;
         let cost = self.settings.price.as_ref().map(|price| price.of(&run.usage));
         Outcome { ended, answer: run.answer, output: run.output, steps: run.steps, usage: run.usage, cost }
@@ -185,7 +197,9 @@ impl<'a> Agent<'a> {
             }
             if reply.calls().next().is_some() {
                 let answers = self.answer_calls(&reply, run).await;
-                self.keep(Message::Tools { answers })?;
+                self.keep(Message::Tools { answers: answers.clone() })?;
+                self.keep_lasting_state()?;
+                self.end_if_finished(&answers, run)?;
             }
             self.go_on_after(&reply, run).await?;
             if let Some(circle) = self.guard.take_circle() {
@@ -301,8 +315,25 @@ impl<'a> Agent<'a> {
         })
     }
 
+    /// Writes down what the session keeps for as long as it can be resumed, where calls have changed it.
+    fn keep_lasting_state(&mut self) -> Result<(), Ended> {
+        for (key, written) in LASTING.iter().zip(&mut self.lasting) {
+            let now = self.session.storage().get(key);
+            let is_same = match (&now, &*written) {
+                (Some(now), Some(written)) => Arc::ptr_eq(now, written),
+                (now, written) => now.is_none() && written.is_none(),
+            };
+            if !is_same {
+                let recorded = self.record.shared(key, now.as_deref().unwrap_or(&Value::Null));
+                recorded.map_err(|error| Ended::NotRecorded(error.to_string()))?;
+                *written = now;
+            }
+        }
+        Ok(())
+    }
+
     /// Writes a message down, then adds it. What calls came to is added in any case: it has happened.
-    fn keep(&mut self, message: Message) -> Result<(), Ended> {
+    pub(crate) fn keep(&mut self, message: Message) -> Result<(), Ended> {
         let recorded = self.record.message(&message);
         if recorded.is_ok() || matches!(message, Message::Tools { .. }) {
             history::push(&mut self.messages, history::with_repaired_calls(message));

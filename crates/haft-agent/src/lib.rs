@@ -12,6 +12,7 @@ mod ask;
 mod calls;
 pub mod compaction;
 pub mod each_time;
+mod finishing;
 mod gauge;
 mod guard;
 pub mod history;

@@ -5,6 +5,7 @@
 use std::io;
 
 use haft_model::conversation::{Answer, Call, Message};
+use serde_json::Value;
 
 /// Writes down what was said and done.
 ///
@@ -19,6 +20,11 @@ pub trait Record: Send + Sync {
 
     /// Writes down what came of a call, as soon as it has ended; the others of its reply may still run.
     fn answered(&self, answer: &Answer) -> io::Result<()>;
+
+    /// Writes down a value that the tools of the session share and that a resumed session has again; null when it is gone.
+    fn shared(&self, _key: &str, _value: &Value) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Keeps nothing, for agents whose session nobody will resume.

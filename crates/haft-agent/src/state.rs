@@ -6,15 +6,20 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use haft_contract::session_state::AgentState;
+use haft_contract::BoxFuture;
+use haft_contract::error::ToolError;
+use haft_contract::session_state::{AgentState, Ending, Finished};
 use haft_model::conversation::{Message, Part};
 use serde_json::{Value, json};
+
+use crate::finishing::FinishDesk;
 
 /// What tools see of one agent.
 #[derive(Default)]
 pub(crate) struct ShownState {
     step: AtomicU32,
     messages: Mutex<Vec<Message>>,
+    pub(crate) finish: FinishDesk,
 }
 
 impl ShownState {
@@ -59,6 +64,10 @@ impl AgentState for ShownState {
         let messages = self.lent();
         let end = range.end.min(messages.len());
         messages.get(range.start.min(end)..end).unwrap_or_default().iter().map(shown).collect()
+    }
+
+    fn finish(&self, finished: Finished) -> BoxFuture<'_, Result<Ending, ToolError>> {
+        Box::pin(async move { self.finish.accept(finished).await.map(|()| Ending::OfRun) })
     }
 }
 

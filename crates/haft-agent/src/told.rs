@@ -63,6 +63,8 @@ pub enum Told<'a> {
     GoesOn(&'a str),
     /// The answer does not fit the schema that it has to, for this reason; the model is told.
     Unfit(&'a str),
+    /// The run ends with a call, and these are its last words.
+    Finished(&'a str),
     /// Room was made in the conversation.
     Compacted(&'a Compacted),
 }

@@ -8,6 +8,8 @@ mod answers;
 mod circles;
 #[path = "agent/ends.rs"]
 mod ends;
+#[path = "agent/finishing.rs"]
+mod finishing;
 #[path = "agent/first_request.rs"]
 mod first_request;
 #[path = "agent/images.rs"]

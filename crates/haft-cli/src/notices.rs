@@ -5,8 +5,9 @@ use std::io::{self, BufRead, Write};
 use haft_host::notices::{Notices, UntrustedFiles};
 use haft_host::project_files::MEANING;
 
-use crate::prompt::{forget_what_was_typed, somebody_is_there, typed_line};
+use crate::prompt::{forget_what_was_typed, somebody_is_there};
 use crate::screen::{self, Part, safe};
+use haft_host::user_questions::typed_line;
 use haft_host::wrapped::wrapped;
 
 /// Shows remarks on stderr.

@@ -14,8 +14,10 @@ use std::io::{self, BufRead, IsTerminal, Write};
 
 use anstream::{AutoStream, ColorChoice};
 use haft_contract::BoxFuture;
+use haft_contract::user_questions::UserReply;
 use haft_host::hosts::HostLists;
-use haft_runtime::approval::{ApprovalRequest, Approver, Offer, Verdict};
+use haft_host::user_questions::{self, typed_line};
+use haft_runtime::approval::{ApprovalRequest, Approver, Offer, Questionnaire, Verdict};
 use rustix::termios::{QueueSelector, tcflush};
 
 use crate::live::LiveLine;
@@ -37,14 +39,6 @@ pub(crate) fn forget_what_was_typed() {
         // Where that does not work, there is no terminal any more, and reading says so.
         let _ = tcflush(io::stdin(), QueueSelector::IFlush);
     }
-}
-
-/// Reads what was typed up to the line end; nothing at the end of input. Bytes that are no text stand in it as a
-/// character that is in no answer.
-pub(crate) fn typed_line(input: &mut impl BufRead) -> io::Result<Option<String>> {
-    let mut line = Vec::new();
-    let read = input.read_until(b'\n', &mut line)?;
-    Ok((read > 0).then(|| String::from_utf8_lossy(&line).trim().to_owned()))
 }
 
 /// Asks at the terminal.
@@ -80,7 +74,27 @@ impl Approver for AtTerminal {
             }
         })
     }
+
+    fn ask_user<'a>(&'a self, questionnaire: &'a Questionnaire) -> BoxFuture<'a, UserReply> {
+        let line = match self {
+            AtTerminal::ForOneCall(_) => LiveLine::default(),
+            AtTerminal::ForSession(line, _) => line.clone(),
+        };
+        let questions = questionnaire.questions.clone();
+        Box::pin(async move {
+            let _held = line.hold();
+            let asked = tokio::task::spawn_blocking(move || {
+                forget_what_was_typed();
+                let (mut input, mut output) = (io::stdin().lock(), anstream::stderr());
+                user_questions::converse(&questions, talk_width(), (&mut input, &mut output))
+            });
+            asked.await.ok().and_then(Result::ok).unwrap_or_else(|| UserReply::Nobody(NO_TERMINAL.to_owned()))
+        })
+    }
 }
+
+/// Why a person cannot be asked whose terminal cannot be read.
+pub(crate) const NO_TERMINAL: &str = "the terminal cannot be read";
 
 fn paper() -> Paper {
     let marks = match AutoStream::choice(&io::stderr()) {

@@ -29,6 +29,8 @@ mod resuming;
 mod running;
 #[path = "agent/secrets.rs"]
 mod secrets;
+#[path = "agent/session_tools.rs"]
+mod session_tools;
 #[path = "agent/terminal.rs"]
 mod terminal;
 #[path = "agent/tuning.rs"]

@@ -13,6 +13,8 @@ mod changed_copy;
 mod commands;
 #[path = "cli/conformance.rs"]
 mod conformance;
+#[path = "cli/deferred.rs"]
+mod deferred;
 #[path = "cli/definitions.rs"]
 mod definitions;
 #[path = "cli/dialects.rs"]

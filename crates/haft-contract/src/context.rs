@@ -30,6 +30,7 @@ use crate::path::Target;
 use crate::process::{CallerStreams, Command, Heard, Ran, Settle};
 use crate::search::{FindRequest, Found, FoundLine, ListRequest, Listing, SearchRequest, Searched, SearchedSoFar};
 use crate::session_state::{AgentState, NoState, Storage};
+use crate::user_questions::{NoUser, UserDesk, UserQuestion, UserReply};
 use crate::wrapping::Wrapping;
 use line_part::{LinePart, part_of};
 
@@ -111,6 +112,7 @@ pub struct RunContext<'a> {
     jobs: &'a dyn Jobs,
     commit_turn: &'a dyn CommitTurn,
     streams: Option<&'a CallerStreams>,
+    user: &'a dyn UserDesk,
 }
 
 impl<'a> RunContext<'a> {
@@ -122,8 +124,32 @@ impl<'a> RunContext<'a> {
         (session, limits): (&'a SessionName, &'a Limits),
     ) -> Self {
         let (settle, storage, agent_state, jobs) = (Settle::Keep, &NoState, &NoState, &NoJobs);
-        let (commit_turn, streams) = (&AtOnce, None);
-        Self { permit, doors, progress, session, limits, settle, storage, agent_state, jobs, commit_turn, streams }
+        let (commit_turn, streams, user) = (&AtOnce, None, &NoUser);
+        Self {
+            permit,
+            doors,
+            progress,
+            session,
+            limits,
+            settle,
+            storage,
+            agent_state,
+            jobs,
+            commit_turn,
+            streams,
+            user,
+        }
+    }
+
+    /// Lets the tool ask the user.
+    pub fn asking(mut self, user: &'a dyn UserDesk) -> Self {
+        self.user = user;
+        self
+    }
+
+    /// Asks the user, and waits for the answers. Time that the user needs is not time of the call.
+    pub async fn ask_user(&self, questions: &[UserQuestion]) -> UserReply {
+        self.user.ask(questions).await
     }
 
     /// Lets the command of the call have the standard streams of its caller.

@@ -56,6 +56,7 @@ pub mod signals;
 pub mod spec;
 pub mod stamp;
 pub mod tool;
+pub mod user_questions;
 pub mod visible;
 pub mod wrapping;
 

@@ -13,6 +13,13 @@ use crate::BoxFuture;
 use crate::error::ToolError;
 use crate::kinds::ErrorKind;
 
+/// The key of the list of what is to be done.
+pub const TASKS: &str = "haft.todo";
+/// The key of the notes of the scratchpad.
+pub const THOUGHTS: &str = "haft.thoughts";
+/// The keys whose values a resumed session has again.
+pub const LASTING: [&str; 2] = [TASKS, THOUGHTS];
+
 /// What the tools of one session keep for each other.
 pub trait Storage: Send + Sync {
     /// Returns what is kept under a key.
@@ -44,6 +51,29 @@ pub trait AgentState: Send + Sync {
 
     /// Returns some messages of the conversation; what is beyond its end is left out.
     fn history(&self, range: Range<usize>) -> Vec<Value>;
+
+    /// Ends the work of the agent. What does not fit what is wanted is an error, and the work continues.
+    fn finish(&self, _finished: Finished) -> BoxFuture<'_, Result<Ending, ToolError>> {
+        Box::pin(async { Ok(Ending::NoRun) })
+    }
+}
+
+/// What a model says when its work is done.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Finished {
+    /// In words.
+    pub summary: Option<String>,
+    /// The result itself.
+    pub result: Option<Value>,
+}
+
+/// What ends when a model says that its work is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// The run of the agent that made the call.
+    OfRun,
+    /// Nothing: no agent of haft made the call.
+    NoRun,
 }
 
 /// The state of a call that belongs to no session: nothing is kept, nobody has said anything.

@@ -183,7 +183,7 @@ impl AgentEvent {
     fn of(told: Told<'_>) -> Option<Self> {
         Some(match told {
             Told::Step(_) => Self::Asked,
-            Told::Text(text) => Self::Text(text.to_owned()),
+            Told::Text(text) | Told::Finished(text) => Self::Text(text.to_owned()),
             Told::Thinking(text) => Self::Thinking(text.to_owned()),
             Told::CallBegan { call, .. } => {
                 Self::CallBegan { id: call.id.clone(), tool: call.name.clone(), arguments: call.arguments.clone() }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 pub fn record(told: Told<'_>) -> Option<Value> {
     match told {
         Told::Step(_) | Told::Thinking(_) | Told::Writing(_) | Told::Arguments(_) | Told::Steered(_) => None,
-        Told::Text(text) => Some(json!({ "v": VERSION, "event": "text", "text": text })),
+        Told::Text(text) | Told::Finished(text) => Some(json!({ "v": VERSION, "event": "text", "text": text })),
         Told::Again(after, why) => {
             let after_ms = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
             Some(json!({ "v": VERSION, "event": "again", "after_ms": after_ms, "why": why }))

@@ -62,4 +62,5 @@ pub mod stop_signals;
 pub mod toolbox;
 pub mod tour;
 pub mod trust_listing;
+pub mod user_questions;
 pub mod wrapped;

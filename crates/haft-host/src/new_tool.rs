@@ -91,7 +91,7 @@ fn check_name(name: &str) -> anyhow::Result<()> {
         let rule = "a name has 1 to 64 letters, digits, `_` or `-` and begins with a letter or `_`";
         bail!("\"{name}\" cannot be the name of a tool: {rule}; try: haft new tool {fit}");
     }
-    if haft_tools::all().iter().any(|tool| tool.spec().name == name) {
+    if haft_tools::all().iter().any(|tool| tool.spec().name == name && !tool.spec().deferred) {
         bail!("haft already has a tool \"{name}\"; try: haft new tool my_{name}");
     }
     if name == "tools" {

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use haft_config::settings::Settings;
 use haft_policy::policy::Mode;
+use haft_tools::remember::MEMORY_FILE;
 use haft_workspace::project::{FOLDER, Held, HelpersChanged, Kind, Project, Standing};
 use haft_workspace::state::trust::{TrustStore, Trusted};
 
@@ -60,7 +61,7 @@ pub const RULES: &str = ".haft/rules.toml";
 pub const TOOL_LIST: &str = ".haft/tools.yaml";
 const TOOLS: &str = ".haft/tools/";
 const PROMPTS: &str = ".haft/prompts/";
-const WORDS: [&str; 2] = ["AGENTS.md", ".haft/AGENTS.md"];
+const WORDS: [&str; 3] = ["AGENTS.md", ".haft/AGENTS.md", MEMORY_FILE];
 const DIALECTS: &str = ".haft/dialects/";
 
 /// Loads what is trusted in a workspace.

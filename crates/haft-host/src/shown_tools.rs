@@ -8,6 +8,7 @@ use haft_model::lower::{LoweredList, Offered, Provider, lower_all};
 use haft_runtime::catalog::{Catalog, CatalogError};
 use haft_runtime::entry::Entry;
 use haft_runtime::toolset::ToolList;
+use serde_json::Value;
 
 use crate::described_tools::Assembly;
 
@@ -28,6 +29,18 @@ pub fn find(catalog: &Catalog, name: &str) -> anyhow::Result<Arc<Entry>> {
 pub fn lowered(entries: &[Arc<Entry>], provider: Provider) -> LoweredList {
     let offered: Vec<Offered<'_>> = entries.iter().map(|entry| Offered::of(entry.shown())).collect();
     lower_all(&offered, provider)
+}
+
+/// Marks the deferred tools of a list.
+pub fn mark_deferred(list: &mut Value, entries: &[Arc<Entry>]) {
+    let is_deferred = |name: &Value| entries.iter().any(|entry| *name == *entry.shown().name && entry.shown().deferred);
+    for tool in list.as_array_mut().into_iter().flatten() {
+        if let Some(fields) = tool.as_object_mut()
+            && fields.get("name").is_some_and(is_deferred)
+        {
+            fields.insert("deferred".to_owned(), true.into());
+        }
+    }
 }
 
 /// Lists the deferred tools that the profile and the settings name. Where a dialect has no form of one, it is listed under

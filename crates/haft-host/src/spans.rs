@@ -100,7 +100,7 @@ impl Spans {
             Told::CallBegan { call, .. } => tree.begin_call(call),
             Told::CallEnded { call, result, answer } => tree.end_call(call, result, &answer.text),
             Told::NotRun { call, .. } => tree.leave_out(call),
-            Told::GoesOn(_) | Told::Unfit(_) | Told::Compacted(_) | Told::Steered(_) => {}
+            Told::GoesOn(_) | Told::Finished(_) | Told::Unfit(_) | Told::Compacted(_) | Told::Steered(_) => {}
         }
     }
 

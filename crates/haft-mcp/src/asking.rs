@@ -10,6 +10,7 @@
 
 mod form;
 mod postponed;
+mod questions;
 mod seal;
 
 use std::collections::HashMap;
@@ -18,8 +19,9 @@ use std::time::Duration;
 
 use haft_contract::BoxFuture;
 use haft_contract::call::CallId;
+use haft_contract::user_questions::UserReply;
 use haft_host::hosts::HostLists;
-use haft_runtime::approval::{ApprovalRequest, Approver, Nobody, Verdict};
+use haft_runtime::approval::{ApprovalRequest, Approver, Nobody, Questionnaire, Verdict};
 use haft_runtime::session::Session;
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -179,6 +181,30 @@ impl Asking {
         }
     }
 
+    /// Puts questions of a model. A client of the new era gets them as the result, and the call does nothing until it is
+    /// sent again with the answers.
+    async fn put(&self, questionnaire: &Questionnaire) -> UserReply {
+        let way = self.ways().get(&questionnaire.call).cloned();
+        match way.as_deref() {
+            Some(Way::Peer { peer, titles }) => match ask_peer(peer, questions::params(questionnaire, *titles)).await {
+                Ok(answer) => questions::reply(questionnaire, &answer),
+                Err(_) => UserReply::Nobody("the client could not show the questions".to_owned()),
+            },
+            Some(Way::Returned(returned)) => {
+                let asked = Digest::of_questions(questionnaire);
+                match &returned.given {
+                    Some((shown, answer)) if *shown == asked => questions::reply(questionnaire, answer),
+                    _ => {
+                        let params = questions::params(questionnaire, Titles::Beside);
+                        *returned.question.lock().unwrap_or_else(PoisonError::into_inner) = Some((asked, params));
+                        UserReply::Nobody("the questions come with this result".to_owned())
+                    }
+                }
+            }
+            Some(Way::Nobody) | None => UserReply::Nobody("this client cannot show questions".to_owned()),
+        }
+    }
+
     /// Answers a question about a call that runs: with what was said before it ran, or not at all.
     async fn answer_running(&self, returned: &Returned, request: &ApprovalRequest) -> Verdict {
         let plan = Digest::of_plan(request);
@@ -197,6 +223,10 @@ impl Asking {
 impl Approver for Asking {
     fn ask<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Verdict> {
         Box::pin(self.answer(request))
+    }
+
+    fn ask_user<'a>(&'a self, questionnaire: &'a Questionnaire) -> BoxFuture<'a, UserReply> {
+        Box::pin(self.put(questionnaire))
     }
 }
 

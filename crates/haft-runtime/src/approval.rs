@@ -8,6 +8,7 @@ use haft_contract::BoxFuture;
 use haft_contract::call::CallId;
 use haft_contract::error::AdvanceYes;
 use haft_contract::plan::Preview;
+use haft_contract::user_questions::{UserQuestion, UserReply};
 use haft_policy::decision::{Class, Ruling};
 use haft_policy::grant::GrantScope;
 use haft_policy::hosts::HostSetting;
@@ -18,6 +19,20 @@ use serde_json::Value;
 pub trait Approver: Send + Sync {
     /// Answers one question.
     fn ask<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Verdict>;
+
+    /// Puts questions of a model to the user. They are not about permission, so no yes beforehand answers them.
+    fn ask_user<'a>(&'a self, _questionnaire: &'a Questionnaire) -> BoxFuture<'a, UserReply> {
+        Box::pin(async { UserReply::Nobody("no one is here to answer".to_owned()) })
+    }
+}
+
+/// Questions of a model to its user, secrets hidden.
+#[derive(Clone, Debug)]
+pub struct Questionnaire {
+    /// The call that asks.
+    pub call: CallId,
+    /// The questions, at least one.
+    pub questions: Vec<UserQuestion>,
 }
 
 /// The question: exactly the call that would run, secrets hidden.
@@ -217,6 +232,10 @@ impl<A: Approver> Approver for YesToOrdinary<A> {
             Class::Dangerous => self.otherwise.ask(request),
         }
     }
+
+    fn ask_user<'a>(&'a self, questionnaire: &'a Questionnaire) -> BoxFuture<'a, UserReply> {
+        self.otherwise.ask_user(questionnaire)
+    }
 }
 
 /// Says yes to every question, because another agent or its user has answered it: without haft, the agent would run the
@@ -233,5 +252,9 @@ impl Approver for AnsweredElsewhere {
 impl Approver for Box<dyn Approver> {
     fn ask<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Verdict> {
         (**self).ask(request)
+    }
+
+    fn ask_user<'a>(&'a self, questionnaire: &'a Questionnaire) -> BoxFuture<'a, UserReply> {
+        (**self).ask_user(questionnaire)
     }
 }

@@ -203,6 +203,11 @@ fn shown_name<'e>(entries: &'e IndexMap<String, Arc<Entry>>, native: &str) -> Op
 
 fn insert_new(entries: &mut IndexMap<String, Arc<Entry>>, entry: Entry) -> Result<(), CatalogError> {
     let entry = checked(entry)?;
+    // A tool that is wanted takes the name of one that is only there in case.
+    let is_in_case = entries.get(&entry.shown.name).is_some_and(|first| first.shown.deferred);
+    if is_in_case && !entry.shown.deferred {
+        entries.shift_remove(&entry.shown.name);
+    }
     if let Some(first) = entries.get(&entry.shown.name) {
         return Err(CatalogError::Clash {
             name: entry.shown.name.clone(),

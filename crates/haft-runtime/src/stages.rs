@@ -2,6 +2,7 @@
 
 pub(crate) mod authorize;
 pub(crate) mod connections;
+mod desk_of_user;
 pub(crate) mod execute;
 pub(crate) mod line_up;
 pub(crate) mod parse;

@@ -299,6 +299,13 @@ impl Approver for Shared {
     ) -> haft_contract::BoxFuture<'a, haft_runtime::approval::Verdict> {
         self.0.ask(request)
     }
+
+    fn ask_user<'a>(
+        &'a self,
+        questionnaire: &'a haft_runtime::approval::Questionnaire,
+    ) -> haft_contract::BoxFuture<'a, haft_contract::user_questions::UserReply> {
+        self.0.ask_user(questionnaire)
+    }
 }
 
 struct SharedHook(Arc<dyn Hook>);

@@ -12,7 +12,7 @@
 //! is accepted: it changes nothing about the result, there or here. The objects of a list are in `each`; the fields of
 //! an object in `unfold` are arguments too. What is `fixed` cannot be changed from outside. `instead` is another tool,
 //! for the calls that mean it; what stands at `at` is more than it can do. `accepts` are other names of arguments, and a
-//! tool that is `understood_only` is not shown. `kinds` has other words for errors: `{path}`, `{tool}`, and `{more}` for
+//! tool that is `understood_only` is not shown. `needs` are arguments that another one with a certain `value` needs. `kinds` has other words for errors: `{path}`, `{tool}`, and `{more}` for
 //! what is said behind the first sentence.
 //!
 //! A file of somebody's own has the same format, and its voice as data (`[voice]`): `own` reads it.

@@ -3,6 +3,7 @@
 //! Not here: doors, rules, the path of a call. A tool says what it would touch and does it through
 //! the doors it is given.
 
+pub mod ask_user;
 pub mod bash;
 pub mod bound;
 mod change;
@@ -11,6 +12,7 @@ pub mod definition;
 pub mod dialect;
 pub mod edit;
 pub mod edit_file;
+pub mod finish;
 pub mod glob;
 pub mod grep;
 mod hidden_values;
@@ -23,8 +25,11 @@ mod paged;
 mod picture;
 pub mod prompt_file;
 pub mod read_file;
+pub mod remember;
 pub mod run_code;
 mod shapes;
+pub mod think;
+pub mod todo;
 pub mod undo;
 pub mod write_file;
 
@@ -52,11 +57,16 @@ pub fn all_under(limits: &Limits) -> Vec<Arc<dyn AnyTool>> {
         Arc::new(Typed::under(undo::Undo, limits)),
         Arc::new(Typed::under(inspect_data::InspectData, limits)),
         Arc::new(Typed::under(run_code::RunCode::default(), limits)),
+        Arc::new(Typed::under(todo::Todo, limits)),
+        Arc::new(Typed::under(think::Think, limits)),
+        Arc::new(Typed::under(finish::Finish, limits)),
+        Arc::new(Typed::under(ask_user::AskUser, limits)),
+        Arc::new(Typed::under(remember::Remember, limits)),
     ]
 }
 
 /// Returns the names of all built-in tools, without their schemas: whoever starts often pays for those.
-pub fn names() -> [&'static str; 11] {
+pub fn names() -> [&'static str; 16] {
     use haft_contract::tool::Tool;
     [
         read_file::ReadFile::NAME,
@@ -70,6 +80,11 @@ pub fn names() -> [&'static str; 11] {
         undo::Undo::NAME,
         inspect_data::InspectData::NAME,
         run_code::RunCode::NAME,
+        todo::Todo::NAME,
+        think::Think::NAME,
+        finish::Finish::NAME,
+        ask_user::AskUser::NAME,
+        remember::Remember::NAME,
     ]
 }
 

@@ -57,6 +57,8 @@ mod read_globs;
 mod read_notebook;
 #[path = "tools/read_pages.rs"]
 mod read_pages;
+#[path = "tools/session_tools.rs"]
+mod session_tools;
 #[path = "tools/undo.rs"]
 mod undo;
 #[path = "tools/walking.rs"]

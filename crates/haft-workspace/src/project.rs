@@ -45,6 +45,8 @@ const LARGEST: u64 = 1 << 20;
 const MOST_NAMES: usize = 1_000;
 /// The files right in the folder that haft knows.
 const FILES: &[&str] = &["config.toml", "rules.toml", "tools.yaml", "AGENTS.md"];
+/// The files beside the folder that haft knows.
+const ROOT_WORDS: [&str; 2] = ["AGENTS.md", "HAFT_MEMORY.md"];
 /// The one of them that lists tools, each with the file that describes it.
 const TOOL_LIST: &str = ".haft/tools.yaml";
 /// The folders in it that haft knows.
@@ -109,8 +111,10 @@ impl Project {
         if let Some(folder) = project.open_folder(FOLDER) {
             project.list(&folder)?;
         }
-        if is_no_folder(project.root.as_fd(), "AGENTS.md") {
-            project.brought.push(Brought { name: "AGENTS.md".to_owned(), kind: Kind::Words });
+        for name in ROOT_WORDS {
+            if is_no_folder(project.root.as_fd(), name) {
+                project.brought.push(Brought { name: name.to_owned(), kind: Kind::Words });
+            }
         }
         Ok(project)
     }

@@ -14,6 +14,7 @@ use haft_runtime::approval::YesToOrdinary;
 use haft_testkit::approver::nobody;
 use haft_testkit::scene::Scene;
 use haft_testkit::tools::{Add, Misbehave, Wait};
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::puppet::Puppet;
@@ -32,12 +33,18 @@ pub enum Entry {
 pub struct Log {
     entries: Mutex<Vec<Entry>>,
     room: Option<usize>,
+    shared: Mutex<Vec<(String, Value)>>,
 }
 
 impl Log {
     /// Has room for so many entries.
     pub fn with_room(entries: usize) -> Self {
         Self { room: Some(entries), ..Self::default() }
+    }
+
+    /// Returns the values that tools share, as they were written down.
+    pub fn shared(&self) -> Vec<(String, Value)> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub fn entries(&self) -> Vec<Entry> {
@@ -69,6 +76,11 @@ impl Record for Log {
 
     fn answered(&self, answer: &Answer) -> io::Result<()> {
         self.write(Entry::Answered(answer.clone()))
+    }
+
+    fn shared(&self, key: &str, value: &Value) -> io::Result<()> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner).push((key.to_owned(), value.clone()));
+        Ok(())
     }
 }
 
@@ -167,6 +179,7 @@ fn words(told: &Told<'_>) -> String {
         Told::CallEnded { call, result, .. } => format!("ended {}: {}", call.id, result.status.code()),
         Told::NotRun { call, .. } => format!("not run {}", call.id),
         Told::GoesOn(why) => format!("goes on: {why}"),
+        Told::Finished(text) => format!("finished: {text}"),
         Told::Unfit(why) => format!("unfit: {why}"),
         Told::Compacted(compacted) => format!(
             "compacted: {} results, {} arguments, {} replies",

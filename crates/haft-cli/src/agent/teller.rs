@@ -76,6 +76,10 @@ impl<'a> Teller<'a> {
 
     /// Tells one thing.
     pub(super) fn tell(&self, told: Told<'_>) {
+        if let Told::Finished(text) = told {
+            self.tell(Told::Text(text));
+            return self.show_rest_of_text();
+        }
         self.waiting.note(&told, Instant::now());
         // A text is shown without secrets; what may be one is shown with what follows.
         let piece = match told {
@@ -104,7 +108,7 @@ impl<'a> Teller<'a> {
             Told::Text(text) if self.streams => self.stream(text),
             // Something came, so nobody waits for it any more.
             Told::Thinking(_) | Told::Writing(_) | Told::Arguments(_) | Told::Steered(_) => self.line.clear(),
-            Told::Text(_) | Told::Step(_) => {}
+            Told::Text(_) | Told::Step(_) | Told::Finished(_) => {}
             Told::Replied { .. } => self.end_line(),
             Told::CallBegan { call, preview } => _ = self.state().about.insert(call.id.clone(), preview.to_owned()),
             Told::CallEnded { call, result, .. } => {

@@ -41,6 +41,7 @@ impl Waiting {
             | Told::CallEnded { .. }
             | Told::NotRun { .. }
             | Told::GoesOn(_)
+            | Told::Finished(_)
             | Told::Unfit(_) => None,
             Told::Compacted(_) => return,
         };

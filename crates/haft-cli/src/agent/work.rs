@@ -31,7 +31,7 @@ use haft_host::bounded_text::one_line_of;
 use haft_host::host::Host;
 use haft_host::model::choice::Chosen;
 use haft_host::model::tuning::Tuning;
-use haft_host::session_records::{RunOptions, SessionRecorder, instructions};
+use haft_host::session_records::{RunOptions, SessionRecorder, SharedValues, instructions};
 use haft_host::spans::{Spans, TracedRun};
 use haft_host::stop_signals::{StopRequest, StopSignals};
 
@@ -48,6 +48,8 @@ pub(crate) struct Work<'a> {
     pub(crate) chosen: Chosen,
     pub(crate) past: Past,
     pub(crate) output: Option<OutputSchema>,
+    /// What tools of the session kept in earlier runs.
+    pub(crate) shared: SharedValues,
 }
 
 impl Work<'_> {
@@ -66,7 +68,7 @@ impl Work<'_> {
     }
 
     async fn watched_by(self, spans: &Spans, prompt: String) -> anyhow::Result<Exit> {
-        let Work { host, common, how_far, tuning, keeping, chosen, past, output } = self;
+        let Work { host, common, how_far, tuning, keeping, chosen, past, output, shared } = self;
         let began = Instant::now();
         let endpoint = &chosen.endpoint;
         let cannot = "the session cannot be recorded";
@@ -88,6 +90,7 @@ impl Work<'_> {
         let waiting = if teller.streams { unseen.on(teller.line.clone(), endpoint.times.idle) } else { unseen };
         let session = host.session(&id, Caller::Agent.approver((host, common), teller.line.clone()));
         session.set_agent(&model);
+        shared.restore(&session);
         let connection: Connection = tuning.over(chosen.connection());
         let agent = Agent::new(&host.runtime, &session, &connection, &keeping);
         let overseer = overseer(teller.line.clone());

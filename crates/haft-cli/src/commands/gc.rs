@@ -17,8 +17,9 @@ use serde_json::{Value, json};
 
 use crate::arguments::Common;
 use crate::exit::Exit;
-use crate::prompt::{forget_what_was_typed, somebody_is_there, typed_line};
+use crate::prompt::{forget_what_was_typed, somebody_is_there};
 use crate::screen;
+use haft_host::user_questions::typed_line;
 
 /// Arguments of `haft gc`.
 #[derive(Args)]

@@ -11,12 +11,12 @@ use crate::agent::work::Work;
 use crate::arguments::Common;
 use crate::caller::Caller;
 use crate::exit::Exit;
-use crate::prompt::typed_line;
 use crate::screen;
 use haft_host::host::block_on;
 use haft_host::model::choice::Choice;
 use haft_host::model::tuning::Tuning;
 use haft_host::session_records::{ResumedSession, SessionRecorder, newest_session};
+use haft_host::user_questions::typed_line;
 
 /// Arguments of `haft resume`.
 #[derive(Args)]
@@ -68,8 +68,8 @@ pub(crate) fn run(common: &Common, arguments: &Resume) -> anyhow::Result<Exit> {
         let how_far = &arguments.how_far;
         let tuning = Tuning::new(&how_far.tuning(), &host.settings, &chosen.endpoint.model)?;
         let keeping = SessionRecorder::new(log, kept.tally, host.runtime.redactor());
-        let past = left.past;
-        let work = Work { host: &host, common, how_far, tuning, keeping, chosen, past, output };
+        let (past, shared) = (left.past, left.shared);
+        let work = Work { host: &host, common, how_far, tuning, keeping, chosen, past, output, shared };
         work.on(message).await
     })?
 }

@@ -4,7 +4,6 @@ use std::io::{self, IsTerminal, Read};
 
 use anyhow::{Context, bail};
 use clap::Args;
-use haft_agent::history::Past;
 use haft_config::model::ModelSection;
 use haft_workspace::state::sessions::Tally;
 
@@ -64,7 +63,8 @@ pub(crate) fn run(common: &Common, arguments: &Run) -> anyhow::Result<Exit> {
             Tally::default(),
             host.runtime.redactor(),
         );
-        let work = Work { host: &host, common, how_far, tuning, keeping, chosen, past: Past::default(), output };
+        let (past, shared) = Default::default();
+        let work = Work { host: &host, common, how_far, tuning, keeping, chosen, past, output, shared };
         work.on(prompt).await
     })?
 }

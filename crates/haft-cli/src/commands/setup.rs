@@ -11,9 +11,9 @@ use haft_sandbox::try_hook;
 
 use crate::arguments::Common;
 use crate::exit::Exit;
-use crate::prompt::typed_line;
 use crate::screen::{self, Part};
 use crate::shown_diff;
+use haft_host::user_questions::typed_line;
 
 /// Most lines of a change that are shown.
 const MOST_LINES: usize = 400;

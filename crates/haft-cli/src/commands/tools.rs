@@ -11,7 +11,7 @@ use crate::arguments::{Common, Tools};
 use crate::exit::Exit;
 use crate::screen::{self, Part};
 use haft_host::host::Host;
-use haft_host::shown_tools::{find, lowered};
+use haft_host::shown_tools::{find, lowered, mark_deferred};
 
 /// Runs the command.
 pub(crate) fn run(common: &Common, tools: &Tools) -> anyhow::Result<Exit> {
@@ -52,18 +52,6 @@ fn tell_losses(list: &LoweredList) {
     }
     for quarantined in &list.quarantined {
         screen::talk(&quarantined.to_string());
-    }
-}
-
-/// Marks the deferred tools of a list.
-fn mark_deferred(list: &mut Value, entries: &[Arc<Entry>]) {
-    let is_deferred = |name: &Value| entries.iter().any(|entry| *name == *entry.shown().name && entry.shown().deferred);
-    for tool in list.as_array_mut().into_iter().flatten() {
-        if let Some(fields) = tool.as_object_mut()
-            && fields.get("name").is_some_and(is_deferred)
-        {
-            fields.insert("deferred".to_owned(), true.into());
-        }
     }
 }
 

@@ -5,9 +5,10 @@ use std::io::{self, BufRead, Write};
 use haft_agent::overseer::{Advice, Circle, Nobody, Overseer};
 use haft_contract::BoxFuture;
 
-use super::{forget_what_was_typed, somebody_is_there, typed_line};
+use super::{forget_what_was_typed, somebody_is_there};
 use crate::live::LiveLine;
 use haft_host::bounded_text::one_line_of;
+use haft_host::user_questions::typed_line;
 
 /// Longest name of a tool, in columns.
 const LONGEST_NAME: usize = 60;

@@ -4,11 +4,14 @@ use std::io::{BufReader, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use haft_contract::BoxFuture;
+use haft_contract::user_questions::UserReply;
 use haft_host::exec::Dialogue;
 use haft_host::exec::dialogue::{Shown, Typed};
 use haft_host::hosts::HostLists;
-use haft_runtime::approval::{ApprovalRequest, Approver, Verdict};
+use haft_host::user_questions;
+use haft_runtime::approval::{ApprovalRequest, Approver, Questionnaire, Verdict};
 
+use super::NO_TERMINAL;
 use super::converse;
 use super::marked::Marks;
 use super::question::Paper;
@@ -60,6 +63,21 @@ impl Approver for AskedFromAfar {
                     Verdict::NoAnswer { how: "ask the user to answer the question at a terminal".into() }
                 }
             }
+        })
+    }
+
+    fn ask_user<'a>(&'a self, questionnaire: &'a Questionnaire) -> BoxFuture<'a, UserReply> {
+        let (dialogue, columns) = (Arc::clone(&self.dialogue), self.paper.columns);
+        let questions = questionnaire.questions.clone();
+        Box::pin(async move {
+            let asked = tokio::task::spawn_blocking(move || {
+                let dialogue = dialogue.lock().unwrap_or_else(PoisonError::into_inner);
+                let (input, mut output) = (Typed::over(&dialogue), Shown::over(&dialogue));
+                let asking = (&mut BufReader::new(input), &mut output);
+                let reply = user_questions::converse(&questions, columns, asking);
+                output.flush().and(reply)
+            });
+            asked.await.ok().and_then(Result::ok).unwrap_or_else(|| UserReply::Nobody(NO_TERMINAL.to_owned()))
         })
     }
 }

@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use haft_contract::user_questions::{UserAnswer, UserQuestion};
 use haft_policy::policy::Mode;
 use haft_runtime::approval::{ApprovalRequest, Verdict};
 use std::sync::Arc;
@@ -85,6 +86,10 @@ pub(super) enum Reply {
     Instead(CallLine),
     /// To a model that repeats itself: it may continue.
     GoOn,
+    /// To a question of the model.
+    User(UserAnswer),
+    /// The questions of the model are not answered.
+    Dismissed,
 }
 
 /// A question.
@@ -101,6 +106,8 @@ pub(super) enum Subject {
     Call(Arc<ApprovalRequest>),
     /// A model that calls the same tool again and again.
     Circle { tool: String, times: u32 },
+    /// A question of the model, with its number and how many there are.
+    User { question: Arc<UserQuestion>, count: (usize, usize) },
     /// Something that the person asked for and has seen the plan of.
     Plan { does: String },
 }

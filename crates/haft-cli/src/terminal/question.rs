@@ -5,6 +5,8 @@
 //!
 //! Not here: the words of the question (`prompt::question`).
 
+mod user_answer;
+
 use std::time::{Duration, Instant};
 
 use haft_policy::decision::Class;
@@ -60,6 +62,9 @@ impl Question {
 
     /// Takes a key.
     pub(super) fn press(&mut self, key: Key, now: Instant) -> Pressed {
+        if let (Some(note), Subject::User { question, .. }) = (&mut self.note, &self.asked.about) {
+            return user_answer::press_in_answer(note, question, key);
+        }
         if let Some(note) = &mut self.note {
             return Self::press_in_note(note, key).unwrap_or_else(|| {
                 self.note = None;
@@ -76,6 +81,12 @@ impl Question {
         }
         match &self.asked.about {
             Subject::Call(request) => self.press_about_call(&request.clone(), key),
+            Subject::User { question, .. } => match user_answer::press(question, key) {
+                user_answer::First::Pressed(pressed) => pressed,
+                user_answer::First::Types => {
+                    user_answer::press_in_answer(self.note.insert(Editor::default()), &question.clone(), key)
+                }
+            },
             Subject::Plan { .. } => match key.code {
                 Code::Char('y' | 'Y') => Pressed::Answer(Reply::Verdict(Verdict::AllowOnce)),
                 Code::Char('n' | 'N') | Code::Escape => Pressed::Answer(Reply::Verdict(Verdict::Refuse { note: None })),
@@ -146,6 +157,9 @@ impl Question {
 
     /// Takes a paste: into a note, or not at all.
     pub(super) fn paste(&mut self, text: &str) -> bool {
+        if matches!(self.asked.about, Subject::User { .. }) && self.quiet_since.is_some() {
+            self.note.get_or_insert_default();
+        }
         let Some(note) = &mut self.note else { return false };
         note.paste_in(text);
         true
@@ -160,6 +174,10 @@ impl Question {
     pub(super) fn rows(&self, waiting: &[&Question], columns: usize) -> Vec<String> {
         let mut rows = vec![self.title(waiting.len())];
         match &self.asked.about {
+            Subject::User { question, .. } => {
+                let how = question.how_to_answer();
+                rows.push(paint(Ink::Faint, &format!("  {how} Enter: send it, empty: leave it out. Esc: dismiss.")));
+            }
             _ if self.note.is_some() => {
                 rows.push(paint(Ink::Faint, "  What should the model know? Enter: no. Esc: back to the question."));
             }
@@ -193,6 +211,10 @@ impl Question {
             Subject::Call(request) if request.is_running => format!("Tool({}) wants to connect", request.tool),
             Subject::Call(request) => format!("Tool({}): allow it?", request.tool),
             Subject::Circle { tool, .. } => format!("Tool({tool}) repeats the same call: let it continue?"),
+            Subject::User { question, .. } => match &question.header {
+                Some(header) => format!("Your answer: {}", safe(header).replace('\n', " ")),
+                None => "Your answer?".to_owned(),
+            },
             Subject::Plan { .. } => "Do this?".to_owned(),
         }
     }

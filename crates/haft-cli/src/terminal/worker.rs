@@ -255,7 +255,9 @@ impl Worker {
         self.report(Report::Restored(queued.collect(), left.draft.clone()));
         self.desk.record_in(Some(recorder.clone()));
         self.desk.hold(left.queued.iter().filter(|message| !message.after_turn));
-        self.session = Some(self.asker.session(&id, Box::new(self.asker.clone())));
+        let session = self.asker.session(&id, Box::new(self.asker.clone()));
+        left.shared.restore(&session);
+        self.session = Some(session);
         self.cost = chat::Spent::of(kept.tally);
         (self.recorder, self.messages, self.left) = (Some(recorder), Vec::new(), left.past);
         self.choose_model(self.flags.model.said(), left.model).await;

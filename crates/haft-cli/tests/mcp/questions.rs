@@ -355,3 +355,63 @@ fn an_answer_that_holds_always_is_written_to_the_settings_of_the_user() {
     say(&mut server, &question, accept("always"));
     assert_eq!(record(&server.answer(id)["result"])["status"], "refused");
 }
+
+fn questions() -> Value {
+    let options = json!([{ "label": "CSV", "description": "rows" }, { "label": "JSON", "description": "trees" }]);
+    json!({ "questions": [
+        { "question": "Which?", "header": "Format", "options": options, "multi_select": true },
+        { "question": "Sure?", "type": "yesno" },
+    ] })
+}
+
+#[test]
+fn questions_of_the_model_are_a_form_in_every_era() {
+    for version in ["2025-06-18", "2025-11-25"] {
+        let place = Place::new();
+        let mut server = place.serve(&[]);
+        server.shake_hands(version, json!({ "elicitation": {} }));
+        let id = server.begin_call("ask_user", questions());
+        let question = server.told("elicitation/create");
+        let fields = &question["params"]["requestedSchema"]["properties"];
+        let is_old = version == "2025-06-18";
+        assert_eq!(fields["answer_1_2"]["type"] == "boolean", is_old, "{question}");
+        let chosen = if is_old {
+            json!({ "answer_1_2": true, "answer_2": false })
+        } else {
+            json!({ "answer_1": ["JSON"], "answer_2": false })
+        };
+        say(&mut server, &question, json!({ "action": "accept", "content": chosen }));
+        let answer = server.answer(id);
+        assert_eq!(text(&answer["result"]), "Which?\n→ JSON\nSure?\n→ no", "{answer}");
+        let id = server.begin_call("ask_user", questions());
+        let question = server.told("elicitation/create");
+        say(&mut server, &question, json!({ "action": "decline" }));
+        let answer = server.answer(id);
+        assert_eq!(answer["result"]["isError"], false, "a dismissed question is no error: {answer}");
+        assert!(text(&answer["result"]).starts_with("The user dismissed"), "{answer}");
+    }
+}
+
+#[test]
+fn in_the_new_era_questions_of_the_model_are_a_result_and_the_call_comes_again() {
+    let place = Place::new();
+    let mut server = place.modern(&[], forms());
+    let result = server.call("ask_user", questions());
+    assert_eq!(result["resultType"], "input_required", "{result}");
+    assert_eq!(result["inputRequests"]["approval"]["method"], "elicitation/create", "{result}");
+    let answer = json!({ "action": "accept", "content": { "answer_1": ["CSV", "JSON"], "answer_2": true } });
+    let params = json!({
+        "name": "ask_user", "arguments": questions(), "requestState": result["requestState"], "inputResponses": { "approval": answer },
+    });
+    let answer = server.request("tools/call", params);
+    assert_eq!(text(&answer["result"]), "Which?\n→ CSV, JSON\nSure?\n→ yes", "{answer}");
+}
+
+#[test]
+fn a_client_without_forms_gets_a_clear_refusal_for_a_question_of_the_model() {
+    let place = Place::new();
+    let mut server = place.shaken(&[], json!({}));
+    let result = server.call("ask_user", questions());
+    assert_eq!(record(&result)["error"]["kind"], "needs_approval", "{result}");
+    assert!(text(&result).contains("this client cannot show questions"), "{result}");
+}

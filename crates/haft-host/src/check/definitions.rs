@@ -108,7 +108,9 @@ fn in_use(definition: &Definition) -> Vec<definition::Problem> {
             problems.push(problem(format!("it cannot be offered to {provider}"), &quarantined.reason, true));
         }
     }
-    if definition.binding.is_some() && haft_tools::names().contains(&definition.name.as_str()) {
+    // The name of a deferred one is free.
+    let is_taken = |name: &str| haft_tools::all().iter().any(|tool| tool.spec().name == name && !tool.spec().deferred);
+    if definition.binding.is_some() && is_taken(&definition.name) {
         let what = format!("haft has a tool \"{}\" itself and skips this one", definition.name);
         problems.push(problem(what, "give it another name", true));
     }

@@ -148,7 +148,9 @@ impl Recorded {
             SessionRecord::Ended(_)
             | SessionRecord::Queued(_)
             | SessionRecord::Unqueued(_)
-            | SessionRecord::Draft(_) => {}
+            | SessionRecord::Draft(_)
+            // The calls are made again, and with them the state.
+            | SessionRecord::Shared { .. } => {}
         }
     }
 

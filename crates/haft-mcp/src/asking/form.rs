@@ -47,7 +47,7 @@ pub(super) fn params_before_the_next_run(request: &ApprovalRequest, always: Alwa
     form(format!("{before}\n{}", message(request)), schema(for_longer(request, always), Titles::Beside))
 }
 
-fn form(message: String, schema: Map<String, Value>) -> ElicitRequestParams {
+pub(super) fn form(message: String, schema: Map<String, Value>) -> ElicitRequestParams {
     let requested_schema = ElicitationSchema::from_json_schema(schema).unwrap_or_else(|_| {
         // A list of texts is always one; without answers there is only no.
         ElicitationSchema::new(Default::default())
@@ -180,7 +180,7 @@ fn indented(text: &str) -> Vec<String> {
     lines
 }
 
-fn one_line(text: &str) -> Cow<'_, str> {
+pub(super) fn one_line(text: &str) -> Cow<'_, str> {
     match visible(text) {
         shown if shown.contains(['\n', '\t']) => Cow::Owned(shown.replace(['\n', '\t'], " ")),
         shown => shown,

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use haft_runtime::approval::ApprovalRequest;
+use haft_runtime::approval::{ApprovalRequest, Questionnaire};
 use rmcp::ErrorData;
 use rmcp::model::{CallToolRequestParams, RequestStateCodec, RequestStateError, SealOptions};
 use serde::{Deserialize, Serialize};
@@ -48,6 +48,13 @@ impl Digest {
         for offer in &request.offers {
             text(&mut hasher, &format!("{:?}", offer.scope));
         }
+        Self(hasher.finalize().to_hex().to_string())
+    }
+
+    /// Stands for questions of a model.
+    pub(super) fn of_questions(questionnaire: &Questionnaire) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        text(&mut hasher, &format!("questions {:?}", questionnaire.questions));
         Self(hasher.finalize().to_hex().to_string())
     }
 }

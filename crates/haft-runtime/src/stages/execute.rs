@@ -21,6 +21,7 @@ use haft_policy::policy::{Mode, Policy};
 
 use super::authorize::Authorized;
 use super::connections::Caller;
+use super::desk_of_user::DeskOfUser;
 use super::line_up::Planned;
 use crate::call_context::CallContext;
 use crate::hooks::HookedCall;
@@ -66,12 +67,14 @@ pub(crate) async fn execute(cx: &CallContext<'_>, policy: &Policy, authorized: A
     let caller = Caller { cx, policy, entry: &entry, called: &called, effects: &plan.effects };
     let (told_state, turn_only) = (cx.session.agent_state(), TurnOnly(cx.session.turn_number()));
     let agent_state: &dyn AgentState = told_state.as_deref().unwrap_or(&turn_only);
+    let desk_of_user = DeskOfUser::of(cx);
     let run_context =
         RunContext::new(&permit, &cx.session.ground.doors, cx, (&cx.session.name, &cx.session.ground.limits))
             .settling(cx.session.mode().settling())
             .sharing(&cx.session.storage, agent_state)
             .keeping_jobs(&**cx.session.jobs)
             .committing(&order)
+            .asking(&desk_of_user)
             .with_streams(cx.streams.as_ref());
     let mut running = bound.run(&run_context);
     // Boxed: it is large, and most calls run no command.
@@ -88,7 +91,7 @@ pub(crate) async fn execute(cx: &CallContext<'_>, policy: &Policy, authorized: A
             outcome => outcome,
         },
         never = &mut deciding => match never {},
-        why = wait_for_stop(cx) => {
+        why = wait_for_stop(cx, &desk_of_user) => {
             stop.cancel();
             Box::pin(last_words(cx, running, why)).await
         }
@@ -151,15 +154,19 @@ async fn last_words(
     }
 }
 
-async fn wait_for_stop(cx: &CallContext<'_>) -> Stop {
+async fn wait_for_stop(cx: &CallContext<'_>, desk_of_user: &DeskOfUser<'_>) -> Stop {
     if cx.streams.is_some() {
         // Its caller says how long it may take, and waits at the other end of its streams.
         cx.place.stop.cancelled().await;
         return Stop::Told;
     }
-    match tokio::time::timeout(cx.limits().call_time, cx.place.stop.cancelled()).await {
-        Ok(()) => Stop::Told,
-        Err(_elapsed) => Stop::TimeIsUp,
+    loop {
+        match tokio::time::timeout(cx.limits().call_time, cx.place.stop.cancelled()).await {
+            Ok(()) => return Stop::Told,
+            // A person may think for as long as it takes.
+            Err(_elapsed) if desk_of_user.is_waiting() => {}
+            Err(_elapsed) => return Stop::TimeIsUp,
+        }
     }
 }
 

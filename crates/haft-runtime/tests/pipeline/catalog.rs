@@ -282,3 +282,16 @@ async fn a_deferred_tool_is_not_listed_and_its_name_works_all_the_same() {
     let problem = catalog.show("rar").expect_err("there is no such tool").to_string();
     assert_eq!(problem, "there is no tool \"rar\" to show; did you mean \"rare\"?");
 }
+
+#[tokio::test]
+async fn a_tool_of_the_user_takes_the_name_of_a_deferred_one() {
+    let catalog = Catalog::default();
+    catalog
+        .add_list(ToolList::new("the built-in tools", [Arc::new(Typed::new(Rare)) as Arc<dyn AnyTool>]))
+        .expect("one");
+    let own = ToolList::new("mine", [Arc::new(Typed::new(Add)) as Arc<dyn AnyTool>]).renamed("add", "rare");
+    catalog.add(&own).await.expect("the deferred one gives way");
+    assert_eq!(catalog.find("rare").expect("it is there").native_name(), "add");
+    assert_eq!(catalog.list_all().len(), 1);
+    assert!(catalog.add(&own).await.is_err(), "a listed one does not");
+}

@@ -40,6 +40,8 @@ pub struct OtherTool {
     #[serde(default)]
     fixed: Map<String, Value>,
     instead: Option<Instead>,
+    #[serde(default)]
+    needs: Vec<Needs>,
 }
 
 /// What becomes of each object of a list.
@@ -55,6 +57,18 @@ struct Each {
     arguments: Vec<Argument>,
     #[serde(default)]
     defaults: Map<String, Value>,
+    /// Whether a list without objects means something.
+    #[serde(default)]
+    may_be_empty: bool,
+}
+
+/// Arguments that are needed where another one has a certain value.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Needs {
+    argument: String,
+    value: Value,
+    others: Vec<String>,
 }
 
 /// An object whose fields are arguments too.
@@ -137,7 +151,10 @@ impl OtherTool {
         for each in &self.each {
             let item_fields = fields.get(&each.to).and_then(|list| list.pointer("/items/properties"));
             let items = object(schemas(&each.arguments, item_fields.unwrap_or(&Value::Null)), &each.required);
-            let list = json!({ "type": "array", "items": items, "minItems": 1, "description": each.says });
+            let mut list = json!({ "type": "array", "items": items, "minItems": 1, "description": each.says });
+            if each.may_be_empty {
+                list.as_object_mut().map(|list| list.shift_remove("minItems"));
+            }
             properties.insert(each.name.clone(), list);
         }
         for unfold in &self.unfold {
@@ -203,6 +220,7 @@ impl ForeignTool for OtherTool {
         {
             return Ok(call);
         }
+        self.needs.iter().try_for_each(|needs| needs.check(&arguments))?;
         let mut native = Gathered::default();
         for (name, value) in arguments {
             if let Some(each) = self.each.iter().find(|each| each.name == name) {
@@ -257,6 +275,27 @@ impl Each {
             Ok(Value::Object(fields))
         };
         list.into_iter().map(one).collect::<Result<Vec<_>, _>>().map(Value::Array)
+    }
+}
+
+impl Needs {
+    fn check(&self, arguments: &Map<String, Value>) -> Result<(), ToolError> {
+        let Self { argument, value, others } = self;
+        let is_missing = |name: &&String| {
+            arguments
+                .get(*name)
+                .is_none_or(|given| given.is_null() || given.as_str().is_some_and(|text| text.trim().is_empty()))
+        };
+        if arguments.get(argument) != Some(value) {
+            return Ok(());
+        }
+        match others.iter().find(is_missing) {
+            None => Ok(()),
+            Some(name) => Err(bad(
+                format!("\"{argument}\": {value} needs \"{name}\", which is missing. Nothing was done."),
+                format!("add \"{name}\""),
+            )),
+        }
     }
 }
 

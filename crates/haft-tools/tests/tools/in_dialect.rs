@@ -57,14 +57,14 @@ async fn every_dialect_shows_its_own_names_and_understands_older_ones() {
         shown.push(format!("{name}: {}", names.join(" ")));
     }
     snapshot!(shown.join("\n"), @r"
-    tunacode: bash glob grep list_dir read_file write_file update_file
+    tunacode: bash glob grep list_dir read_file write_file update_file react todowrite todoread todoclear submit
     ally: read bash write edit glob grep ls
     wyrm: list_files read_file write_file shell
-    nexau: read_file write_file replace glob list_directory read_many_files search_file_content run_shell_command multiedit_tool
+    nexau: read_file write_file replace glob list_directory read_many_files search_file_content run_shell_command multiedit_tool write_todos complete_task save_memory ask_user
     ");
     let tunacode = catalog("tunacode").await;
     assert!(tunacode.find("run_command").is_some(), "it is understood");
-    assert_eq!((tunacode.nearest("run_comand"), tunacode.len()), (None, 7));
+    assert_eq!((tunacode.nearest("run_comand"), tunacode.len()), (None, 12));
 }
 
 #[tokio::test]

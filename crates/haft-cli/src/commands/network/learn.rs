@@ -29,8 +29,9 @@ use crate::arguments::Common;
 use crate::caller::Caller;
 use crate::commands::call::interruptible;
 use crate::exit::Exit;
-use crate::prompt::{forget_what_was_typed, somebody_is_there, typed_line};
+use crate::prompt::{forget_what_was_typed, somebody_is_there};
 use crate::screen;
+use haft_host::user_questions::typed_line;
 
 #[derive(Args)]
 pub(crate) struct Learn {

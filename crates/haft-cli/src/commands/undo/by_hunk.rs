@@ -12,9 +12,10 @@ use haft_workspace::history::{Scope, UndoRequest, Which};
 use super::{mode, refused, told};
 use crate::arguments::Common;
 use crate::exit::Exit;
-use crate::prompt::{forget_what_was_typed, somebody_is_there, typed_line};
+use crate::prompt::{forget_what_was_typed, somebody_is_there};
 use crate::screen::{Part, talk};
 use crate::shown_diff;
+use haft_host::user_questions::typed_line;
 
 /// What the answers mean.
 const HELP: &str = "y - undo this hunk

@@ -6,10 +6,13 @@ use haft_runtime::approval::Verdict;
 
 use super::activity::ModelDoes;
 use super::{App, Question};
+use haft_contract::user_questions::UserAnswer;
+
 use crate::prompt::question_body;
 use crate::terminal::painted::{Ink, paint};
 use crate::terminal::protocol::{Asked, Found, Idle, ModelReport, Reply, Report, Subject};
 use crate::terminal::region::Colours;
+use haft_host::user_questions::question_rows;
 
 /// Most lines of a preview in a question.
 const MOST_LINES: usize = 40;
@@ -156,6 +159,10 @@ impl App {
         let (lines, folded) = match &question.asked.about {
             Subject::Call(request) => question_body(request, (self.columns, self.colours == Colours::On), most_lines),
             Subject::Plan { .. } => return,
+            Subject::User { question, count } => {
+                let rows = question_rows(question, *count, self.columns);
+                (rows.into_iter().map(|row| paint(Ink::Plain, &row)).collect(), 0)
+            }
             Subject::Circle { tool, times } => {
                 let words = format!(
                     "The model called {tool} {times} times in the same way with the same result, and nothing else changed."
@@ -201,6 +208,12 @@ impl App {
             Reply::Verdict(_) => "no".to_owned(),
             Reply::Always => "always".to_owned(),
             Reply::GoOn => "yes, let it continue".to_owned(),
+            Reply::User(UserAnswer::Chosen(labels)) => labels.join(", "),
+            Reply::User(UserAnswer::Words(words)) => words.clone(),
+            Reply::User(UserAnswer::Yes) => "yes".to_owned(),
+            Reply::User(UserAnswer::No) => "no".to_owned(),
+            Reply::User(UserAnswer::Skipped) => "no answer".to_owned(),
+            Reply::Dismissed => "dismissed".to_owned(),
             Reply::Instead(_) => return,
         };
         self.print(paint(Ink::Faint, &format!("  → {words}")));

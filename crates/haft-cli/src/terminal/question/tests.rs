@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use haft_contract::user_questions::{AnswerForm, AnswerOption, UserAnswer, UserQuestion};
+
 use super::*;
 use crate::prompt::tests::{command, dangerous_command, request};
 use crate::terminal::painted::bare;
@@ -108,4 +110,54 @@ fn a_call_is_edited_as_the_line_that_would_make_it() {
     let line = line_of(&command());
     let expected = "bash command='cargo test --workspace && rm -r build \"old notes\"; ls -la'";
     assert_eq!(line, expected);
+}
+
+/// A question of the model that was drawn long enough ago.
+fn of_model(form: AnswerForm) -> (Question, Instant) {
+    let user_question = UserQuestion { text: "Which?".into(), header: Some("Format".into()), form };
+    let about = Subject::User { question: Arc::new(user_question), count: (1, 1) };
+    let drawn = Instant::now();
+    let mut question = Question::new(Asked { id: 7, about }, 0);
+    question.drawn(drawn);
+    (question, drawn + QUIET)
+}
+
+fn options() -> Vec<AnswerOption> {
+    ["CSV", "JSON"].map(|label| AnswerOption { label: label.into(), description: String::new() }).to_vec()
+}
+
+fn said(answer: UserAnswer) -> Pressed {
+    Pressed::Answer(Reply::User(answer))
+}
+
+#[test]
+fn a_digit_or_a_letter_answers_a_question_of_the_model() {
+    let (mut one, now) = of_model(AnswerForm::One(options()));
+    assert_eq!(one.press(key('2'), now), said(UserAnswer::Chosen(vec!["JSON".into()])));
+    let (mut sure, now) = of_model(AnswerForm::YesOrNo);
+    assert_eq!(sure.press(key('n'), now), said(UserAnswer::No));
+    assert_eq!(sure.press(Key::plain(Code::Escape), now), Pressed::Answer(Reply::Dismissed));
+    assert_eq!(sure.press(Key::plain(Code::Enter), now), Pressed::Kept);
+}
+
+#[test]
+fn a_question_of_the_model_is_answered_in_words_and_what_is_no_answer_stays() {
+    let (mut several, now) = of_model(AnswerForm::Several(options()));
+    for c in ['1', ',', '3'] {
+        assert_eq!(several.press(key(c), now), Pressed::Kept);
+    }
+    assert_eq!(several.press(Key::plain(Code::Enter), now), Pressed::Kept, "there is no third option");
+    several.press(Key::plain(Code::Backspace), now);
+    several.press(key('2'), now);
+    let both = UserAnswer::Chosen(vec!["CSV".into(), "JSON".into()]);
+    assert_eq!(several.press(Key::plain(Code::Enter), now), said(both));
+    let (mut words, now) = of_model(AnswerForm::Words(None));
+    assert!(words.paste("because"));
+    assert_eq!(words.press(Key::plain(Code::Enter), now), said(UserAnswer::Words("because".into())));
+    let (mut none, now) = of_model(AnswerForm::Words(None));
+    none.press(key('x'), now);
+    none.press(Key::plain(Code::Backspace), now);
+    assert_eq!(none.press(Key::plain(Code::Enter), now), said(UserAnswer::Skipped));
+    let rows = none.rows(&[], 80).iter().map(|row| bare(row)).collect::<Vec<_>>().join("\n");
+    assert!(rows.contains("Your answer: Format") && rows.contains("Type your answer."), "{rows}");
 }

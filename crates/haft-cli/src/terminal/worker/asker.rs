@@ -7,16 +7,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 use haft_agent::overseer::{Advice, Circle, Overseer};
 use haft_contract::BoxFuture;
 use haft_contract::error::AdvanceYes;
+use haft_contract::user_questions::UserReply;
 use haft_host::host::Host;
 use haft_host::hosts::HostLists;
+use haft_host::user_questions::reply;
 use haft_policy::decision::Class;
 use haft_policy::policy::Mode;
-use haft_runtime::approval::{ApprovalRequest, Approver, Verdict, YesToOrdinary};
+use haft_runtime::approval::{ApprovalRequest, Approver, Questionnaire, Verdict, YesToOrdinary};
 use haft_runtime::session::Session;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 
 use super::calls::run_by_person;
+use crate::prompt::NO_TERMINAL;
 use crate::terminal::call_line::CallLine;
 use crate::terminal::protocol::{Asked, Reply, Report, Subject, Yes};
 
@@ -169,11 +172,32 @@ impl Approver for Asker {
                 Some(Reply::Verdict(verdict)) => verdict,
                 Some(Reply::Always) => self.always(request),
                 Some(Reply::Instead(call)) => self.instead(call).await,
-                Some(Reply::GoOn) | None => {
+                Some(Reply::GoOn | Reply::User(_) | Reply::Dismissed) | None => {
                     Verdict::NoAnswer { how: "ask the user to answer the question at a terminal".into() }
                 }
             }
         })
+    }
+
+    fn ask_user<'a>(&'a self, questionnaire: &'a Questionnaire) -> BoxFuture<'a, UserReply> {
+        Box::pin(self.put(questionnaire))
+    }
+}
+
+impl Asker {
+    /// Puts the questions of a model one by one.
+    async fn put(&self, questionnaire: &Questionnaire) -> UserReply {
+        let of = questionnaire.questions.len();
+        let mut answers = Vec::new();
+        for (number, question) in (1..).zip(&questionnaire.questions) {
+            let about = Subject::User { question: Arc::new(question.clone()), count: (number, of) };
+            match self.ask_about(about).await {
+                Some(Reply::User(answer)) => answers.push(answer),
+                Some(_) => return UserReply::Dismissed,
+                None => return UserReply::Nobody(NO_TERMINAL.to_owned()),
+            }
+        }
+        reply(answers)
     }
 }
 

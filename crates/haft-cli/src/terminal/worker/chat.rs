@@ -192,6 +192,12 @@ struct TellerState {
 
 impl Teller<'_> {
     fn tell(&self, told: Told<'_>) {
+        if let Told::Finished(text) = told {
+            let mut state = self.state();
+            let shown = state.text.take(self.redactor, text) + &state.text.rest(self.redactor);
+            drop(state);
+            return self.report(Report::Text(shown));
+        }
         if !matches!(told, Told::Text(_)) {
             let rest = self.state().text.rest(self.redactor);
             if !rest.is_empty() {
@@ -229,6 +235,7 @@ impl Teller<'_> {
                 let whole = result.display.clone().unwrap_or_else(|| result.text());
                 self.report(Report::CallEnded { id: call.id.clone(), lines, whole: Some(whole) });
             }
+            Told::Finished(_) => {}
             Told::NotRun { call, answer } => self.report(Report::Lines(results::not_run(&call.name, &answer.text))),
             Told::GoesOn(why) => {
                 self.note(&format!("The reply is incomplete: {why}. haft asks the model to continue."))
