@@ -13,7 +13,8 @@ pub(crate) fn tools(runtime: &Runtime) -> Vec<Tool> {
     runtime.catalog().list().iter().map(|entry| tool(entry, runtime)).collect()
 }
 
-fn tool(entry: &Entry, runtime: &Runtime) -> Tool {
+/// Describes one tool.
+pub(crate) fn tool(entry: &Entry, runtime: &Runtime) -> Tool {
     let spec = entry.shown();
     let words = spec.manual.words.clone();
     let tool = Tool::new(spec.name.clone(), words, object(&spec.input_schema));

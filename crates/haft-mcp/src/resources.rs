@@ -9,7 +9,8 @@ use haft_host::toolbox::Toolbox;
 use rmcp::ErrorData;
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 
-const LOG: &str = "haft://log";
+/// The log of changes.
+pub(crate) const LOG: &str = "haft://log";
 const SPILL: &str = "haft://spill/";
 /// Most change sets that the log shows.
 const MOST_SETS: usize = 100;
@@ -57,6 +58,12 @@ pub(crate) fn list(spills: &Spills) -> Vec<Resource> {
     std::iter::once(log).chain(spills.known().iter().rev().map(spill)).collect()
 }
 
+/// Says whether there is such a resource.
+pub(crate) fn is_known(spills: &Spills, uri: &str) -> bool {
+    let is_spill = |id: &str| spills.known().iter().any(|(known, _)| known == id);
+    uri == LOG || uri.strip_prefix(SPILL).is_some_and(is_spill)
+}
+
 /// Lists the forms of addresses.
 pub(crate) fn templates() -> Vec<ResourceTemplate> {
     let spill = ResourceTemplate::new(format!("{SPILL}{{id}}{{?line}}"), "spill")
@@ -71,7 +78,7 @@ pub(crate) async fn read(toolbox: &Toolbox, uri: &str) -> Result<ReadResourceRes
     let text = match (uri, uri.strip_prefix(SPILL)) {
         (LOG, _) => log(toolbox).await?,
         (_, Some(rest)) => spill(toolbox, rest).await?,
-        (_, None) => return Err(unknown("there is no such resource; resources/list lists the resources")),
+        (_, None) => return Err(no_such_resource()),
     };
     Ok(ReadResourceResult::new(vec![ResourceContents::text(text, uri)]))
 }
@@ -115,6 +122,10 @@ async fn spill(toolbox: &Toolbox, rest: &str) -> Result<String, ErrorData> {
         text.push_str(&format!("[more at {SPILL}{id}?line={next_line}]\n"));
     }
     Ok(text)
+}
+
+pub(crate) fn no_such_resource() -> ErrorData {
+    unknown("there is no such resource; resources/list lists the resources")
 }
 
 fn unknown(words: &str) -> ErrorData {
