@@ -2,6 +2,8 @@
 //!
 //! Not here: what is wrong with a message (`wire`), one call from beginning to end (`calling`).
 
+#![expect(deprecated, reason = "logging goes away with the clients that have a handshake")]
+
 use std::borrow::Cow;
 use std::sync::Arc;
 
