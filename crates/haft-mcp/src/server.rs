@@ -262,7 +262,7 @@ impl ServerHandler for Server {
     ) -> Result<(), ErrorData> {
         let is_known = self.fixture().is_some_and(|fixture| fixture.read(&request.uri).is_some());
         if !is_known && !resources::is_known(&self.client(&context).spills, &request.uri) {
-            return Err(resources::no_such_resource());
+            return Err(resources::no_such_resource(self.toolbox(&context).await?, &request.uri));
         }
         self.shaken.wishes.subscribe(request.uri).map_err(|TooMany| {
             ErrorData::invalid_params("there are too many subscriptions; send resources/unsubscribe for one", None)

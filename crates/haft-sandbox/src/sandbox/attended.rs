@@ -41,6 +41,8 @@ pub(super) async fn attended(
                     // The room is there before the piece is dealt with, so that reading and listening overlap.
                     abandon.0.there_is_room();
                     heard(stream, &piece);
+                    // A program that prints without end always has another piece: others on this thread come first.
+                    tokio::task::yield_now().await;
                 }
                 None => break,
             },
