@@ -32,8 +32,8 @@ use rmcp::service::{Peer, PeerRequestOptions, RequestContext, RoleServer};
 use crate::server::is_modern;
 use form::{Always, Titles};
 use postponed::Postponed;
-use seal::{Digest, Seal};
 pub(crate) use seal::StateSeal;
+use seal::{Digest, Seal};
 
 /// How long a person has to answer.
 const PATIENCE: Duration = Duration::from_secs(600);

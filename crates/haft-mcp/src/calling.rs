@@ -130,20 +130,17 @@ async fn run(
     let mut progress = Progress::of(token, &id, (toolbox.host().runtime.events(), listener));
     let calling = toolbox.host().runtime.call(toolbox.session(), call);
     tokio::pin!(calling);
-    let stopped = stopped(server, context);
-    tokio::pin!(stopped);
-    loop {
-        tokio::select! {
-            // First the signal: what nobody wants any more does not begin.
-            biased;
-            () = &mut stopped => {
-                toolbox.session().cancel(&id);
-                return calling.await;
-            }
-            result = &mut calling => return result,
-            () = progress.step() => {}
-        }
+    tokio::select! {
+        // First the signal: what nobody wants any more does not begin.
+        biased;
+        () = stopped(server, context) => {}
+        result = &mut calling => return result,
+        // One future, which is not done after each message: else the call would be polled again at once, and a command
+        // that prints without end would keep this thread from everyone else.
+        never = progress.tell_until_dropped() => match never {},
     }
+    toolbox.session().cancel(&id);
+    calling.await
 }
 
 /// Waits until nobody wants the answer any more.

@@ -11,8 +11,8 @@ use haft_contract::BoxFuture;
 use rmcp::ErrorData;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult, CompletionInfo,
-    ContentBlock, GetPromptRequestParams, GetPromptResponse, Prompt, PromptsCapability,
-    ReadResourceResult, Resource, ResourceTemplate, ServerCapabilities, Tool,
+    ContentBlock, GetPromptRequestParams, GetPromptResponse, Prompt, PromptsCapability, ReadResourceResult, Resource,
+    ResourceTemplate, ServerCapabilities, Tool,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Value, json};
@@ -137,9 +137,7 @@ impl Fixture {
 /// The results that are always the same.
 fn content(name: &str) -> Option<Value> {
     let image = json!({ "type": "image", "data": PIXEL, "mimeType": "image/png" });
-    let embedded = |uri: &str, media_type: &str, text: &str| {
-        json!({ "type": "resource", "resource": { "uri": uri, "mimeType": media_type, "text": text } })
-    };
+    let embedded = |uri: &str, media_type: &str, text: &str| json!({ "type": "resource", "resource": { "uri": uri, "mimeType": media_type, "text": text } });
     let found = match name {
         "test_simple_text" => json!([{ "type": "text", "text": "This is a simple text response for testing." }]),
         "test_image_content" => json!([image]),
@@ -152,7 +150,9 @@ fn content(name: &str) -> Option<Value> {
             image,
             embedded("test://mixed-content-resource", "application/json", r#"{"test":"data","value":123}"#),
         ]),
-        "json_schema_2020_12_tool" | "test_header_parameters" => json!([{ "type": "text", "text": "The arguments fit." }]),
+        "json_schema_2020_12_tool" | "test_header_parameters" => {
+            json!([{ "type": "text", "text": "The arguments fit." }])
+        }
         _ => return None,
     };
     Some(found)

@@ -75,7 +75,9 @@ impl HttpServer {
     /// Says why the port cannot be opened, or that a server for other machines needs a token.
     pub async fn bind(address: SocketAddr, token: Option<Token>) -> Result<Self, String> {
         let listener = HttpListener::bind(address).await;
-        let listener = listener.map_err(|error| format!("haft cannot listen on {address}: {error}"))?;
+        let listener = listener.map_err(|error| {
+            format!("haft cannot listen on {address}: {error}. Next: choose another port, or 0 for a free one")
+        })?;
         let address = listener.address().map_err(|error| format!("the system does not say the port: {error}"))?;
         Ok(Self { listener, gate: Gate::new(address, token)?, address })
     }

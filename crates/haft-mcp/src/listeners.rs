@@ -211,7 +211,8 @@ impl Listener {
             Target::Client(_, wishes) => wishes.level(),
             Target::Subscription(_) => None,
         };
-        let reports = reports.into_iter().filter(|(severity, _)| level.is_some_and(|level| rank(*severity) >= rank(level)));
+        let reports =
+            reports.into_iter().filter(|(severity, _)| level.is_some_and(|level| rank(*severity) >= rank(level)));
         let changes = changes.into_iter().filter(wants).map(changed);
         changes.chain(reports.map(|(level, text)| reported(level, text))).collect()
     }

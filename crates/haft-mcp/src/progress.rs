@@ -4,6 +4,7 @@
 //! are sent before the answer, so that nothing comes behind it. Those to a pipe go straight into its outbox; where there is
 //! no room they are missed.
 
+use std::convert::Infallible;
 use std::time::Duration;
 
 use haft_contract::call::CallId;
@@ -64,8 +65,15 @@ impl Progress {
         Self { asked }
     }
 
-    /// Waits for something to tell, and tells it when its time has come. Can be given up at any moment.
-    pub(crate) async fn step(&mut self) {
+    /// Tells what there is to tell, until it is given up, which may be at any moment.
+    pub(crate) async fn tell_until_dropped(&mut self) -> Infallible {
+        loop {
+            self.step().await;
+        }
+    }
+
+    /// Waits for something to tell, and tells it when its time has come.
+    async fn step(&mut self) {
         let Some(asked) = &mut self.asked else { return std::future::pending().await };
         tokio::select! {
             () = tokio::time::sleep_until(asked.next), if asked.waiting.is_some() => asked.tell().await,

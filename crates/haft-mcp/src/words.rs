@@ -11,8 +11,7 @@ pub(crate) fn instructions(host: Option<&Host>) -> String {
     };
     let mut lines =
         vec![format!("{place} Paths are relative to it; haft refuses paths outside it, or asks about them.")];
-    let named =
-        |native: &str| host.map_or_else(|| Some(native.to_owned()), |at| shown_name(&at.runtime, native));
+    let named = |native: &str| host.map_or_else(|| Some(native.to_owned()), |at| shown_name(&at.runtime, native));
     if let Some(edit) = named("edit_file") {
         lines.push(format!(
             "Change files with \"{edit}\" and not with sed or a script: it finds the place, or says which text is similar."

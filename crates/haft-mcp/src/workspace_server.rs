@@ -17,8 +17,8 @@ use crate::client_session::ClientSession;
 use crate::fixture::Fixture;
 use crate::listeners::{Change, Listeners};
 use crate::notes::Notes;
-use crate::toolbox;
 use crate::roots;
+use crate::toolbox;
 
 /// Most calls that run at once; more wait.
 pub(crate) const MOST_CALLS: usize = 64;

@@ -27,10 +27,11 @@ impl Token {
     /// Says what is wrong with it.
     pub fn new(text: &str) -> Result<Self, String> {
         if text.len() < SHORTEST_TOKEN {
-            return Err(format!("the token is shorter than {SHORTEST_TOKEN} characters"));
+            return Err(format!("the secret is shorter than {SHORTEST_TOKEN} characters. Next: set a longer one"));
         }
         if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err("the token has characters other than visible ASCII".to_owned());
+            let words = "the secret has characters other than visible ASCII. Next: set one of letters and digits";
+            return Err(words.to_owned());
         }
         Ok(Self { hash: blake3::hash(text.as_bytes()) })
     }
@@ -91,7 +92,8 @@ impl Gate {
             names.extend([format!("localhost:{port}"), format!("127.0.0.1:{port}"), format!("[::1]:{port}")]);
         }
         if port == 80 {
-            let bare: Vec<String> = names.iter().filter_map(|name| name.strip_suffix(":80").map(str::to_owned)).collect();
+            let bare: Vec<String> =
+                names.iter().filter_map(|name| name.strip_suffix(":80").map(str::to_owned)).collect();
             names.extend(bare);
         }
         Ok(Self { names, token })
@@ -161,7 +163,9 @@ mod tests {
         for host in ["127.0.0.1:4000", "localhost:4000", "LOCALHOST:4000", "[::1]:4000"] {
             assert_eq!(asked(&gate, &[("host", host)]), Ok(()), "{host}");
         }
-        for host in ["", "localhost", "localhost:4001", "evil.example:4000", "localhost:4000.evil.example", "127.0.0.2:4000"] {
+        for host in
+            ["", "localhost", "localhost:4001", "evil.example:4000", "localhost:4000.evil.example", "127.0.0.2:4000"]
+        {
             assert_eq!(asked(&gate, &[("host", host)]), Err(Refusal::ForeignHost), "{host}");
         }
         assert_eq!(asked(&gate, &[]), Err(Refusal::ForeignHost));
@@ -175,7 +179,8 @@ mod tests {
         let from = |origin: &str| asked(&gate, &[("host", "localhost:4000"), ("origin", origin)]);
         assert_eq!(from("http://localhost:4000"), Ok(()));
         assert_eq!(from("http://127.0.0.1:4000"), Ok(()));
-        for origin in ["null", "", "https://localhost:4000", "http://localhost", "http://evil.example", "http://localhost:4000/"]
+        for origin in
+            ["null", "", "https://localhost:4000", "http://localhost", "http://evil.example", "http://localhost:4000/"]
         {
             assert_eq!(from(origin), Err(Refusal::ForeignOrigin), "{origin}");
         }
