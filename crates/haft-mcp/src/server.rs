@@ -308,7 +308,8 @@ impl ServerHandler for Server {
             self.shaken.keep(told);
         }
         let names_roots = context.peer.peer_info().is_some_and(|client| client.capabilities.roots.is_some());
-        if names_roots && self.workspace.host.is_some() {
+        // Over HTTP the user always chooses.
+        if names_roots && self.workspace.host.is_some() && self.outbox.is_some() {
             self.workspace
                 .options
                 .notices
