@@ -131,11 +131,11 @@ async fn run(
     let calling = toolbox.host().runtime.call(toolbox.session(), call);
     tokio::pin!(calling);
     tokio::select! {
-        // First the signal: what nobody wants any more does not begin.
+        // First the signal: a call that the client no longer wants does not begin.
         biased;
         () = stopped(server, context) => {}
         result = &mut calling => return result,
-        // One future, which is not done after each message: else the call would be polled again at once, and a command
+        // One future, which is not done after each message: else the call would be polled again immediately, and a command
         // that prints without end would keep this thread from everyone else.
         never = progress.tell_until_dropped() => match never {},
     }

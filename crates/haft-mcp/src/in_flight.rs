@@ -13,6 +13,8 @@ use tokio::sync::Notify;
 pub(crate) const MOST: usize = 8_192;
 /// Most of them that are worked on; the others wait.
 const MOST_BEGUN: usize = 256;
+/// How many pings are answered beside them.
+const MOST_PINGS: usize = 32;
 /// Most bytes of requests without an answer.
 const MOST_BYTES: usize = 128 * 1024 * 1024;
 
@@ -57,8 +59,17 @@ impl InFlight {
 
     /// Begins the work on a request, where there is room for it; returns whether there is.
     pub(crate) fn begin(&self, id: &RequestId) -> bool {
+        self.begin_beside(id, MOST_BEGUN)
+    }
+
+    /// The same for a ping, which other requests do not hold up.
+    pub(crate) fn begin_ping(&self, id: &RequestId) -> bool {
+        self.begin_beside(id, MOST_BEGUN + MOST_PINGS)
+    }
+
+    fn begin_beside(&self, id: &RequestId, most: usize) -> bool {
         let mut state = self.state();
-        if state.begun >= MOST_BEGUN {
+        if state.begun >= most {
             return false;
         }
         let State { taken, begun, .. } = &mut *state;
@@ -190,7 +201,13 @@ mod tests {
         }
         requests.take(&id(1_000), 1).expect("it is free");
         assert!(!requests.begin(&id(1_000)));
-        requests.answered(&id(0));
+        for ping in 0..MOST_PINGS {
+            let ping = id(2_000 + ping as i64);
+            requests.take(&ping, 1).expect("it is free");
+            assert!(requests.begin_ping(&ping));
+        }
+        assert!(!requests.begin_ping(&id(1_000)));
+        (0..=MOST_PINGS).for_each(|number| requests.answered(&id(number as i64)));
         assert!(requests.begin(&id(1_000)) && requests.has_room());
     }
 

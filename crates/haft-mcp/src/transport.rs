@@ -38,8 +38,8 @@ pub(crate) struct Pipes {
     pub(crate) ended: CancellationToken,
     /// Errors that wait for room.
     pub(crate) owed: VecDeque<Vec<u8>>,
-    /// Requests that wait until others are answered. They are read, so that what is behind them is read too: a ping, and
-    /// the word that nobody wants them any more.
+    /// Requests that wait until others are answered. Reading goes on behind them: a ping is answered, and
+    /// a cancellation removes its request.
     pub(crate) waiting: VecDeque<(RequestId, ClientJsonRpcMessage)>,
     /// Until when calls may go on by themselves, once the input has ended.
     pub(crate) until: Option<Instant>,
@@ -66,7 +66,7 @@ impl Pipes {
                 Ok(()) => {
                     let is_ping = matches!(*request, ClientRequest::PingRequest(_));
                     let message = ClientJsonRpcMessage::request(*request, id.clone());
-                    if is_ping {
+                    if is_ping && self.in_flight.begin_ping(&id) {
                         return Some(message);
                     }
                     self.waiting.push_back((id, message));

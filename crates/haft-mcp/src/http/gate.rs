@@ -82,7 +82,7 @@ impl Gate {
     pub fn new(address: SocketAddr, token: Option<Token>) -> Result<Self, String> {
         if !address.ip().is_loopback() && token.is_none() {
             return Err(format!(
-                "{address} can be reached from other machines, and whoever reaches it can use the tools. Next: set the \
+                "{address} can be reached from other machines, and any program that reaches it can use the tools. Next: set the \
                  variable HAFT_MCP_TOKEN to a secret that clients send, or use 127.0.0.1"
             ));
         }
