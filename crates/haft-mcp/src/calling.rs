@@ -145,8 +145,10 @@ async fn run(
 
 /// Waits until nobody wants the answer any more.
 async fn stopped(server: &Server, context: &RequestContext<RoleServer>) {
+    let session_ended = server.workspace.session_ends.of(context);
     tokio::select! {
         () = context.ct.cancelled() => {}
+        () = session_ended.cancelled() => {}
         () = server.workspace.ended.cancelled() => {}
     }
 }

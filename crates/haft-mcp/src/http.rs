@@ -35,6 +35,7 @@ use crate::weight;
 use crate::workspace_server::{Parts, WorkspaceServer};
 pub use gate::{Gate, Token};
 use sessions::BoundedSessions;
+pub(crate) use sessions::SessionEnds;
 
 /// The one path that is served.
 pub const PATH: &str = "/mcp";
@@ -103,8 +104,9 @@ impl HttpServer {
             .with_max_request_body_bytes(HttpListener::LARGEST_BODY)
             .with_cancellation_token(ended.clone());
         let of_requests = (workspace.clone(), single.clone());
+        let sessions = BoundedSessions::new(workspace.session_ends.clone());
         let factory = move || Ok(Server::of_http(of_requests.0.clone(), of_requests.1.clone()));
-        let protocol = StreamableHttpService::new(factory, Arc::new(BoundedSessions::default()), config);
+        let protocol = StreamableHttpService::new(factory, Arc::new(sessions), config);
         let handler = Arc::new(Handler { gate: self.gate, protocol });
         tokio::select! {
             () = self.listener.serve(handler, ended.cancelled()) => {}

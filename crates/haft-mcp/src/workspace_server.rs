@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use crate::asking::Asking;
 use crate::client_session::ClientSession;
 use crate::fixture::Fixture;
+use crate::http::SessionEnds;
 use crate::listeners::{Change, Listeners};
 use crate::notes::Notes;
 use crate::roots;
@@ -39,6 +40,8 @@ pub(crate) struct WorkspaceServer {
     pub(crate) listeners: Listeners,
     /// The tools of the conformance suite, where it is served too.
     pub(crate) fixture: Option<Fixture>,
+    /// Tells calls over HTTP that their session has ended.
+    pub(crate) session_ends: SessionEnds,
     calls: AtomicU64,
     sessions: Mutex<Vec<Weak<ClientSession>>>,
 }
@@ -64,6 +67,7 @@ impl WorkspaceServer {
             notes: Notes::default(),
             listeners,
             fixture,
+            session_ends: SessionEnds::default(),
             calls: AtomicU64::new(0),
             sessions: Mutex::default(),
         })

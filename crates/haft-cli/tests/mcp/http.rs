@@ -158,3 +158,30 @@ fn a_client_that_closes_its_request_stops_the_command_and_so_does_the_end_of_the
     assert_end(&processes);
     assert!(with_word(&word).is_empty());
 }
+
+#[test]
+fn the_end_of_a_session_is_the_end_of_its_commands() {
+    let place = Place::new();
+    let server = HttpServer::start(&place, &["--yes"]);
+    let answer = server.post(&initialize("2025-11-25"), &[]);
+    let session = answer.header("Mcp-Session-Id").expect("it has a session").to_owned();
+    let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    server.post(&initialized, &[("Mcp-Session-Id", &session)]);
+    let word = format!("9013.{}", server.child.id());
+    let command = call("bash", json!({ "command": format!("sleep {word} & sleep {word}") }));
+    let body = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": command }).to_string();
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
+         Accept: application/json, text/event-stream\r\nMcp-Session-Id: {session}\r\n\r\n",
+        server.authority,
+        body.len()
+    );
+    let _open = server.send_raw(format!("{head}{body}").as_bytes());
+    until("the command runs", || with_word(&word).len() >= 2);
+    let processes = with_word(&word);
+    let headers = [("Host", server.authority.as_str()), ("Mcp-Session-Id", session.as_str())];
+    let began = std::time::Instant::now();
+    assert_eq!(server.exchange("DELETE /mcp", &headers, "").status, 202);
+    assert_end(&processes);
+    assert!(began.elapsed() < std::time::Duration::from_secs(4), "{:?}", began.elapsed());
+}

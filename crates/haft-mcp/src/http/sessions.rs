@@ -3,22 +3,56 @@
 //! A client may leave without a word, and another may begin session after session. Past the limit the session that was used
 //! longest ago ends; its client gets the status 404 and begins a new one, as the protocol says.
 
-use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::service::{RequestContext, RoleServer};
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
 use rmcp::transport::streamable_http_server::session::{ServerSseMessage, SessionId, SessionManager};
+use tokio_util::sync::CancellationToken;
 
+/// Where a request says which session it belongs to.
+const HEADER_SESSION_ID: &str = "Mcp-Session-Id";
 /// Most sessions at once.
 const MOST_SESSIONS: usize = 64;
 /// How long a session lives without a message.
 const IDLE: Duration = Duration::from_secs(30 * 60);
 
+/// Tells the calls of a session that it has ended. Clones share it.
+#[derive(Clone, Default)]
+pub(crate) struct SessionEnds {
+    ends: Arc<Mutex<HashMap<String, CancellationToken>>>,
+}
+
+impl SessionEnds {
+    /// Returns what is told at the end of the session that a request belongs to; never, where it belongs to none.
+    pub(crate) fn of(&self, context: &RequestContext<RoleServer>) -> CancellationToken {
+        let head = context.extensions.get::<http::request::Parts>();
+        let id = head.and_then(|head| head.headers.get(HEADER_SESSION_ID)?.to_str().ok());
+        id.and_then(|id| self.ends().get(id).cloned()).unwrap_or_default()
+    }
+
+    fn begin(&self, id: &SessionId) {
+        self.ends().insert(id.to_string(), CancellationToken::new());
+    }
+
+    fn end(&self, id: &SessionId) {
+        if let Some(end) = self.ends().remove(&**id) {
+            end.cancel();
+        }
+    }
+
+    fn ends(&self) -> MutexGuard<'_, HashMap<String, CancellationToken>> {
+        self.ends.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// A bounded number of sessions.
 pub(super) struct BoundedSessions {
     sessions: LocalSessionManager,
+    ends: SessionEnds,
     /// The sessions, the one that was used longest ago first.
     used: Mutex<VecDeque<SessionId>>,
 }
@@ -26,18 +60,17 @@ pub(super) struct BoundedSessions {
 type Inner = LocalSessionManager;
 type Failure = <Inner as SessionManager>::Error;
 
-impl Default for BoundedSessions {
-    fn default() -> Self {
+impl BoundedSessions {
+    /// Keeps sessions, and tells their calls when they end.
+    pub(super) fn new(ends: SessionEnds) -> Self {
         let mut sessions = LocalSessionManager::default();
         let mut config = SessionConfig::default();
         // A call may take longer than the usual five minutes, and a person longer to answer.
         config.keep_alive = Some(IDLE);
         sessions.session_config = config;
-        Self { sessions, used: Mutex::default() }
+        Self { sessions, ends, used: Mutex::default() }
     }
-}
 
-impl BoundedSessions {
     fn used(&self) -> MutexGuard<'_, VecDeque<SessionId>> {
         self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -57,8 +90,9 @@ impl SessionManager for BoundedSessions {
 
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), Failure> {
         let (id, transport) = self.sessions.create_session().await?;
+        self.ends.begin(&id);
         if let Some(oldest) = self.touch(&id) {
-            self.sessions.close_session(&oldest).await?;
+            self.close_session(&oldest).await?;
         }
         Ok((id, transport))
     }
@@ -81,6 +115,7 @@ impl SessionManager for BoundedSessions {
 
     async fn close_session(&self, id: &SessionId) -> Result<(), Failure> {
         self.used().retain(|known| known != id);
+        self.ends.end(id);
         self.sessions.close_session(id).await
     }
 
@@ -118,7 +153,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_session_that_was_used_longest_ago_ends_for_a_new_one() {
-        let sessions = BoundedSessions::default();
+        let sessions = BoundedSessions::new(SessionEnds::default());
         let mut ids = Vec::new();
         for _ in 0..MOST_SESSIONS {
             ids.push(sessions.create_session().await.expect("there is room").0);
