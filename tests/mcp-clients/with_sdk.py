@@ -1,4 +1,4 @@
-"""haft as a server, used through the official Python SDK in both eras of the protocol.
+"""haft as a server, used through the official Python SDK in both eras of the protocol, over pipes and over HTTP.
 
 Usage: with_sdk.py HAFT
 
@@ -6,6 +6,8 @@ The SDK chooses the era: `legacy` shakes hands as of 2025-11-25, `auto` asks `se
 with 2026-07-28 when it is answered.
 """
 
+import itertools
+import subprocess
 import sys
 import time
 from contextlib import asynccontextmanager
@@ -13,6 +15,7 @@ from contextlib import asynccontextmanager
 import anyio
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
 from mcp.types import ElicitResult
 
 from report import Report
@@ -24,13 +27,35 @@ INVALID_PARAMS = -32602
 
 
 @asynccontextmanager
-async def connected(scene, era, *flags, **options):
-    """A client of that era with a server of its own. What the server logs goes to the scene's folder."""
+async def over_pipes(scene, flags):
+    """A server of its own, which ends with its client. What it logs goes to the scene's folder."""
     words = scene.server(*flags)
     server = StdioServerParameters(command=words[0], args=words[1:], env=scene.environment)
     with open(scene.base / "log", "a") as log:
-        options.setdefault("mode", ERAS[era])
-        async with Client(stdio_client(server, errlog=log), read_timeout_seconds=60, cache=None, **options) as client:
+        yield stdio_client(server, errlog=log)
+
+
+@asynccontextmanager
+async def over_http(scene, flags):
+    """A server of its own, which is told to end when its client is gone."""
+    words = scene.server(*flags, "--http", "127.0.0.1:0")
+    with subprocess.Popen(words, env=scene.environment, stderr=subprocess.PIPE, text=True) as server:
+        try:
+            url = await anyio.to_thread.run_sync(lambda: server.stderr.readline().split()[-1])
+            yield streamable_http_client(url)
+        finally:
+            server.terminate()
+
+
+TRANSPORTS = {"pipes": over_pipes, "HTTP": over_http}
+
+
+@asynccontextmanager
+async def connected(scene, era, *flags, **options):
+    """A client of that era with a server of its own."""
+    options.setdefault("mode", ERAS[era])
+    async with TRANSPORTS[scene.transport](scene, flags) as transport:
+        async with Client(transport, read_timeout_seconds=60, cache=None, **options) as client:
             assert client.protocol_version == era, f"the era is {client.protocol_version}"
             yield client
 
@@ -172,6 +197,30 @@ async def forty_at_once(scene, era):
     assert not wrong, f"wrong answers for {wrong}"
 
 
+async def slow_beside_fast(scene, era):
+    """A call that takes long does not block others."""
+    async with connected(scene.file("a.txt", "alpha\n"), era, "--yes") as client:
+        async with anyio.create_task_group() as group:
+            group.start_soon(client.call_tool, "bash", {"command": "sleep 60"})
+            began = time.monotonic()
+            for _ in range(20):
+                await succeed(client, "read_file", path="a.txt")
+            took = time.monotonic() - began
+            group.cancel_scope.cancel()
+    assert took < 5 * SOON_SECONDS, f"took {took:.1f} s"
+    return f"20 reads in {took * 1e3:.0f} ms"
+
+
+async def objects(scene, era):
+    """The SDK checks each object against the schema of its tool."""
+    async with connected(scene.file("a.txt", "alpha\n"), era, "--yes") as client:
+        schemas = {tool.name: tool.output_schema for tool in (await client.list_tools()).tools}
+        assert all(schemas.values()), f"without a schema: {[name for name, schema in schemas.items() if not schema]}"
+        for tool, arguments in [("read_file", {"path": "a.txt"}), ("bash", {"command": "exit 3"}), ("jobs", {})]:
+            result = await succeed(client, tool, **arguments)
+            assert result.structured_content["text"] == text_of(result), result.structured_content
+
+
 async def large_result(scene, era):
     async with connected(scene, era, "--yes") as client:
         result = await succeed(client, "bash", command="seq 1 2000000")
@@ -295,6 +344,8 @@ CHECKS = [
     ("a command tells its progress", progress),
     ("cancelling kills the tree of a command", cancel),
     ("40 calls at once", forty_at_once),
+    ("a slow call does not block others", slow_beside_fast),
+    ("results are also objects", objects),
     ("a large result is bounded and kept", large_result),
     ("an edit and a command are undone by haft undo", edit_and_undo),
     ("a question is answered with yes", accepted),
@@ -314,10 +365,11 @@ async def in_time(check):
 
 async def main(haft):
     report = Report("sdk")
-    for era in ERAS:
+    for era, transport in itertools.product(ERAS, TRANSPORTS):
         for name, body in CHECKS + (MODERN_CHECKS if ERAS[era] == "auto" else []):
             with Scene(haft) as scene:
-                await report.check_async(f"{era}: {name}", in_time(body(scene, era)))
+                scene.transport = transport
+                await report.check_async(f"{era} over {transport}: {name}", in_time(body(scene, era)))
     return report.end()
 
 

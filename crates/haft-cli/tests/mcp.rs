@@ -11,6 +11,13 @@ mod endings;
 mod eras;
 #[path = "mcp/garbage.rs"]
 mod garbage;
+#[path = "mcp/http.rs"]
+mod http;
+#[expect(clippy::disallowed_types, reason = "a test speaks HTTP byte by byte")]
+#[path = "mcp/http_client.rs"]
+mod http_client;
+#[path = "mcp/listening.rs"]
+mod listening;
 #[path = "mcp/processes.rs"]
 mod processes;
 #[path = "mcp/questions.rs"]

@@ -261,6 +261,9 @@ fn tool_cache(cache: haft_config::surroundings::ToolCache) -> haft_sandbox::Tool
     haft_sandbox::ToolCache { name, folder, moved_by, carried, left_out }
 }
 
+/// What the toolset of haft's own tools is called.
+pub const BUILT_IN_TOOLS: &str = "the built-in tools";
+
 /// Fills a catalogue: the built-in tools in the words of prompt files and in the chosen dialect, then the tools of the
 /// program, then those that files describe. Returns the values that must stay hidden.
 async fn fill(
@@ -274,7 +277,7 @@ async fn fill(
         BuiltIn::LeftOut => Vec::new(),
     };
     let specs: Vec<Spec> = tools.iter().map(|tool| tool.spec().clone()).collect();
-    let built_in = Box::new(ToolList::new("the built-in tools", tools));
+    let built_in = Box::new(ToolList::new(BUILT_IN_TOOLS, tools));
     let built_in = described_tools::worded(built_in, &specs, &described.prompts, assembly.notices);
     match dialect {
         Some(dialect) => catalog.add(&described_tools::Boxed(built_in).in_dialect(dialect)).await?,

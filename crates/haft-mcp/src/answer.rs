@@ -10,10 +10,12 @@ use haft_runtime::runtime::Runtime;
 use rmcp::model::{Annotations, CallToolResult, ContentBlock, MetaObject, Role, TextContent};
 use serde_json::{Map, Value, json};
 
-use crate::listing::promised;
+use crate::listing::{is_reported, promised};
 
 /// Where a result says what became of the call.
 pub(crate) const RECORD: &str = "haft/record";
+/// Longest data of a report, in bytes: what repeats the text is not sent twice.
+const LONGEST_DATA: usize = 2_000;
 /// Most changed files that are named for programs.
 const MOST_FILES: usize = 50;
 
@@ -25,9 +27,13 @@ pub(crate) fn of_result(result: &ToolResult, entry: &Entry, runtime: &Runtime) -
         Status::Ok => CallToolResult::success(content),
         Status::Failed | Status::Refused | Status::TimedOut | Status::Cancelled => CallToolResult::error(content),
     };
-    answer.structured_content = structured(result, entry, runtime);
+    let record = record(result);
+    answer.structured_content = match is_reported(entry, runtime) {
+        true => Some(report(result, &record)),
+        false => structured(result, entry, runtime),
+    };
     let mut meta = MetaObject::default();
-    meta.0.insert(RECORD.to_owned(), record(result));
+    meta.0.insert(RECORD.to_owned(), record);
     answer.meta = Some(meta);
     answer
 }
@@ -54,6 +60,18 @@ fn structured(result: &ToolResult, entry: &Entry, runtime: &Runtime) -> Option<V
     let is_promised = result.status == Status::Ok && promised(entry.shown(), runtime).is_some();
     let says_the_same = || serde_json::from_str::<Value>(&result.text()).is_ok_and(|said| said == *data);
     (is_promised || says_the_same()).then(|| data.clone())
+}
+
+/// Tells a result of haft's own tools as an object. The text is part of it, because there are clients that show a model
+/// nothing but the object.
+fn report(result: &ToolResult, record: &Value) -> Value {
+    let mut report = Map::from_iter([("text".to_owned(), Value::from(result.text()))]);
+    for name in ["status", "did", "change_set", "files", "exit_code", "spill", "error"] {
+        report.extend(record.get(name).map(|value| (name.to_owned(), value.clone())));
+    }
+    let data = result.data.as_ref().filter(|data| data.is_object() && data.to_string().len() <= LONGEST_DATA);
+    report.extend(data.map(|data| ("data".to_owned(), data.clone())));
+    Value::Object(report)
 }
 
 fn record(result: &ToolResult) -> Value {

@@ -34,6 +34,7 @@ use rmcp::service::{Peer, PeerRequestOptions, RequestContext, RoleServer};
 use crate::server::is_modern;
 use form::{Always, Titles};
 use postponed::Postponed;
+pub(crate) use seal::StateSeal;
 use seal::{Digest, Seal};
 
 /// How long a person has to answer.
@@ -70,8 +71,17 @@ impl Asking {
         Self::with(Nobody::there(how), Some(lists))
     }
 
+    /// The same, with states that every server with this secret can open: for servers behind a balancer.
+    pub fn or_nobody_there_sealed(how: impl Into<String>, lists: HostLists, secret: &str) -> Self {
+        Self::sealed((Nobody::there(how), Some(lists)), Seal::with(StateSeal::of_secret(secret)))
+    }
+
     fn with(nobody: Nobody, lists: Option<HostLists>) -> Self {
-        let (ways, seal, postponed) = Default::default();
+        Self::sealed((nobody, lists), Seal::default())
+    }
+
+    fn sealed((nobody, lists): (Nobody, Option<HostLists>), seal: Seal) -> Self {
+        let (ways, postponed) = Default::default();
         Self { shared: Arc::new(Shared { nobody, ways, seal, postponed, lists }) }
     }
 

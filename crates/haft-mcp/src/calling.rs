@@ -7,16 +7,18 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use haft_contract::call::{CallId, Origin, RawArguments, ToolCall};
 use haft_contract::door::Breadth;
-use haft_contract::result::ToolResult;
+use haft_contract::result::{Did, ToolResult};
 use haft_host::toolbox::Toolbox;
 use haft_runtime::session::Session;
 use rmcp::ErrorData;
 use rmcp::model::{CallToolRequestParams, CallToolResponse};
 use rmcp::service::{RequestContext, RoleServer};
 
-use crate::answer;
-use crate::progress::Progress;
+use crate::client_session::ClientSession;
+use crate::listeners::Change;
+use crate::progress::{Listener, Progress};
 use crate::server::{Server, signed};
+use crate::{answer, resources};
 
 /// Where a request says which client it comes from, in the era without handshakes.
 const CLIENT: &str = "io.modelcontextprotocol/clientInfo";
@@ -59,26 +61,27 @@ pub(crate) async fn call(
     context: RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
     let toolbox = server.toolbox(&context).await?;
+    let client = server.client(&context);
     let Some(entry) = toolbox.host().runtime.catalog().find(&request.name) else {
         return Err(no_such_tool(toolbox, &request.name));
     };
-    let way = server.asking.way(&request, &context)?;
-    if let Some(mut question) = server.asking.postponed(&way, toolbox.session()) {
+    let way = server.workspace.asking.way(&request, &context)?;
+    if let Some(mut question) = server.workspace.asking.postponed(&way, toolbox.session()) {
         question.meta = signed(None, &context);
         return Ok(question.into());
     }
-    let id = CallId::new(server.next_call().to_string());
+    let id = CallId::new(server.workspace.next_call().to_string());
     let _place = tokio::select! {
         biased;
         () = stopped(server, &context) => None,
         // Closed never happens: the semaphore lives as long as the server.
-        place = server.places.acquire() => place.ok(),
+        place = server.workspace.places.acquire() => place.ok(),
     };
-    let _under_way = server.turns.enter(toolbox.session());
+    let _under_way = client.turns.enter(toolbox.session());
     if let Some(client) = client_name(&context) {
         toolbox.session().set_agent(&client);
     }
-    let about = server.asking.about(&id, way);
+    let about = server.workspace.asking.about(&id, way);
     let arguments = RawArguments::Object(request.arguments.unwrap_or_default());
     let call = ToolCall::new(request.name, arguments).with_id(id.as_str()).by(Origin::Model);
     let result = run(server, toolbox, (call, &context)).await;
@@ -86,13 +89,23 @@ pub(crate) async fn call(
         question.meta = signed(None, &context);
         return Ok(question.into());
     }
-    if let Some(spill) = &result.spilled {
-        server.spills.add(spill, &result.tool);
-    }
+    tell_what_changed(server, client, &result);
     let mut answer = answer::of_result(&result, &entry, &toolbox.host().runtime);
     answer.meta = signed(answer.meta, &context);
-    server.notes.add(toolbox.host().clone(), result);
+    server.workspace.notes.add(toolbox.host().clone(), result);
     Ok(answer.into())
+}
+
+/// Notes the outputs and changes of a call, and tells those who listen.
+fn tell_what_changed(server: &Server, client: &ClientSession, result: &ToolResult) {
+    let listeners = &server.workspace.listeners;
+    if let Some(spill) = &result.spilled {
+        client.spills.add(spill, &result.tool);
+        listeners.tell(&Change::Resources);
+    }
+    if matches!(result.did, Did::Changed { .. } | Did::Unknown(_)) {
+        listeners.tell(&Change::Resource(resources::LOG.to_owned()));
+    }
 }
 
 /// Returns what the client calls itself, in its handshake or with the request.
@@ -110,30 +123,33 @@ async fn run(
 ) -> ToolResult {
     let id = call.id.clone();
     let token = context.meta.get_progress_token();
-    let mut progress = Progress::of(token, &id, (toolbox.host().runtime.events(), &server.outbox));
+    let listener = match &server.outbox {
+        Some(outbox) => Listener::Pipe(outbox.clone()),
+        None => Listener::Peer(context.peer.clone()),
+    };
+    let mut progress = Progress::of(token, &id, (toolbox.host().runtime.events(), listener));
     let calling = toolbox.host().runtime.call(toolbox.session(), call);
     tokio::pin!(calling);
-    let stopped = stopped(server, context);
-    tokio::pin!(stopped);
-    loop {
-        tokio::select! {
-            // First the signal: what nobody wants any more does not begin.
-            biased;
-            () = &mut stopped => {
-                toolbox.session().cancel(&id);
-                return calling.await;
-            }
-            result = &mut calling => return result,
-            () = progress.step() => {}
-        }
+    tokio::select! {
+        // First the signal: a call that the client no longer wants does not begin.
+        biased;
+        () = stopped(server, context) => {}
+        result = &mut calling => return result,
+        // One future, which is not done after each message: else the call would be polled again immediately, and a command
+        // that prints without end would keep this thread from everyone else.
+        never = progress.tell_until_dropped() => match never {},
     }
+    toolbox.session().cancel(&id);
+    calling.await
 }
 
 /// Waits until nobody wants the answer any more.
 async fn stopped(server: &Server, context: &RequestContext<RoleServer>) {
+    let session_ended = server.workspace.session_ends.of(context);
     tokio::select! {
         () = context.ct.cancelled() => {}
-        () = server.ended.cancelled() => {}
+        () = session_ended.cancelled() => {}
+        () = server.workspace.ended.cancelled() => {}
     }
 }
 

@@ -10,7 +10,11 @@ use rmcp::model::RequestId;
 use tokio::sync::Notify;
 
 /// Most requests without an answer.
-pub(crate) const MOST: usize = 256;
+pub(crate) const MOST: usize = 8_192;
+/// Most of them that are worked on; the others wait.
+const MOST_BEGUN: usize = 256;
+/// How many pings are answered beside them.
+const MOST_PINGS: usize = 32;
 /// Most bytes of requests without an answer.
 const MOST_BYTES: usize = 128 * 1024 * 1024;
 
@@ -27,12 +31,15 @@ struct State {
     taken: HashMap<RequestId, Taken>,
     /// How many bytes they have.
     bytes: usize,
+    /// How many of them are worked on.
+    begun: usize,
     /// Our own questions to the client.
     asked: HashSet<RequestId>,
 }
 
 struct Taken {
     bytes: usize,
+    has_begun: bool,
     is_cancelled: bool,
     /// Its work has ended.
     is_handled: bool,
@@ -46,8 +53,32 @@ impl InFlight {
             return Err(InUse);
         }
         state.bytes += bytes;
-        state.taken.insert(id.clone(), Taken { bytes, is_cancelled: false, is_handled: false });
+        state.taken.insert(id.clone(), Taken { bytes, has_begun: false, is_cancelled: false, is_handled: false });
         Ok(())
+    }
+
+    /// Begins the work on a request, where there is room for it; returns whether there is.
+    pub(crate) fn begin(&self, id: &RequestId) -> bool {
+        self.begin_beside(id, MOST_BEGUN)
+    }
+
+    /// The same for a ping, which other requests do not hold up.
+    pub(crate) fn begin_ping(&self, id: &RequestId) -> bool {
+        self.begin_beside(id, MOST_BEGUN + MOST_PINGS)
+    }
+
+    fn begin_beside(&self, id: &RequestId, most: usize) -> bool {
+        let mut state = self.state();
+        if state.begun >= most {
+            return false;
+        }
+        let State { taken, begun, .. } = &mut *state;
+        if let Some(taken) = taken.get_mut(id)
+            && !std::mem::replace(&mut taken.has_begun, true)
+        {
+            *begun += 1;
+        }
+        true
     }
 
     /// Notes that the client does not want an answer any more; returns whether there is such a request.
@@ -112,6 +143,7 @@ impl InFlight {
     fn remove(&self, mut state: MutexGuard<'_, State>, id: &RequestId) {
         if let Some(taken) = state.taken.remove(id) {
             state.bytes -= taken.bytes;
+            state.begun -= usize::from(taken.has_begun);
             self.changed.notify_one();
         }
     }
@@ -158,6 +190,25 @@ mod tests {
         requests.handled(&id(3));
         requests.cancel(&id(3));
         assert!(requests.is_empty());
+    }
+
+    #[test]
+    fn only_some_of_the_requests_are_worked_on_and_an_answer_makes_room_for_the_next() {
+        let requests = InFlight::default();
+        for number in 0..MOST_BEGUN {
+            requests.take(&id(number as i64), 1).expect("it is free");
+            assert!(requests.begin(&id(number as i64)));
+        }
+        requests.take(&id(1_000), 1).expect("it is free");
+        assert!(!requests.begin(&id(1_000)));
+        for ping in 0..MOST_PINGS {
+            let ping = id(2_000 + ping as i64);
+            requests.take(&ping, 1).expect("it is free");
+            assert!(requests.begin_ping(&ping));
+        }
+        assert!(!requests.begin_ping(&id(1_000)));
+        (0..=MOST_PINGS).for_each(|number| requests.answered(&id(number as i64)));
+        assert!(requests.begin(&id(1_000)) && requests.has_room());
     }
 
     #[test]

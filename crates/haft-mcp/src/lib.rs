@@ -1,8 +1,8 @@
 //! A runtime as a server of the Model Context Protocol.
 //!
 //! Programs that speak the protocol get haft's tools, with the same validation, rules, questions, sandbox and undo as
-//! any other caller. [`serve::serve`] runs one conversation over a pair of pipes; what it serves is a
-//! [`haft_host::toolbox::Toolbox`].
+//! any other caller. [`serve::serve`] runs one conversation over a pair of pipes, [`http::serve`] answers many
+//! clients over HTTP; what they serve is a [`haft_host::toolbox::Toolbox`].
 //!
 //! The protocol has two eras. Up to 2025-11-25 there is a handshake, and the server may ask the client; from 2026-07-28
 //! on every request says for itself what it needs, and a question is a result. Both may come through the same pipe, so
@@ -13,8 +13,12 @@
 mod answer;
 pub mod asking;
 mod calling;
+mod client_session;
+mod fixture;
+pub mod http;
 mod in_flight;
 mod lines;
+pub mod listeners;
 mod listing;
 mod notes;
 mod outbox;
@@ -28,3 +32,4 @@ mod transport;
 mod weight;
 mod wire;
 mod words;
+mod workspace_server;

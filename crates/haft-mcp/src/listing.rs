@@ -3,23 +3,26 @@
 use std::sync::Arc;
 
 use haft_contract::spec::{AtMost, Spec};
+use haft_host::host::BUILT_IN_TOOLS;
 use haft_runtime::entry::Entry;
 use haft_runtime::runtime::Runtime;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Lists the tools.
 pub(crate) fn tools(runtime: &Runtime) -> Vec<Tool> {
     runtime.catalog().list().iter().map(|entry| tool(entry, runtime)).collect()
 }
 
-fn tool(entry: &Entry, runtime: &Runtime) -> Tool {
+/// Describes one tool.
+pub(crate) fn tool(entry: &Entry, runtime: &Runtime) -> Tool {
     let spec = entry.shown();
     let words = spec.manual.words.clone();
     let tool = Tool::new(spec.name.clone(), words, object(&spec.input_schema));
-    let tool = match promised(spec, runtime) {
-        Some(schema) => tool.with_raw_output_schema(object(schema)),
-        None => tool,
+    let tool = match (promised(spec, runtime), is_reported(entry, runtime)) {
+        (Some(schema), _) => tool.with_raw_output_schema(object(schema)),
+        (None, true) => tool.with_raw_output_schema(object(&report_schema())),
+        (None, false) => tool,
     };
     let title = Some(spec.manual.title.clone()).filter(|title| !title.is_empty());
     let tool = tool.with_annotations(annotations(spec.does));
@@ -36,6 +39,30 @@ pub(crate) fn promised<'s>(spec: &'s Spec, runtime: &Runtime) -> Option<&'s Valu
         return None;
     }
     spec.output_schema.as_deref().filter(|schema| schema.get("type").is_some_and(|kind| kind == "object"))
+}
+
+/// Says whether the results of a tool are also told as a report: those of haft's own tools are, under their own names.
+pub(crate) fn is_reported(entry: &Entry, runtime: &Runtime) -> bool {
+    runtime.dialect().is_none() && entry.toolset() == BUILT_IN_TOOLS && entry.shown().output_schema.is_none()
+}
+
+/// Describes the report of a call. It holds for every result, also for one that failed.
+fn report_schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "text": { "type": "string", "description": "the result, as in the content" },
+            "status": { "enum": ["ok", "failed", "refused", "timed_out", "cancelled"] },
+            "did": { "enum": ["nothing", "changed", "unknown"], "description": "whether anything was changed" },
+            "change_set": { "type": "integer", "description": "the number for \"haft undo\"" },
+            "files": { "type": "array", "items": { "type": "string" }, "description": "files that were changed" },
+            "exit_code": { "type": "integer" },
+            "spill": { "type": "string", "description": "the resource with the whole output" },
+            "error": { "type": "object", "properties": { "kind": { "type": "string" } } },
+            "data": { "type": "object", "description": "more facts, left out where they are long" },
+        },
+        "required": ["text", "status", "did"],
+    })
 }
 
 /// Says what a tool can do, as hints. What is not known is said as the worst.

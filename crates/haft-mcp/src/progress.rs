@@ -1,14 +1,16 @@
 //! What a running call prints, as progress: the last lines of it, a few times a second.
 //!
 //! A call that prints nothing still says now and then that it runs, because clients give up on what is silent. Messages
-//! go straight into the outbox, before the answer, so that nothing comes behind it; where there is no room they are
-//! missed.
+//! are sent before the answer, so that nothing comes behind it. Those to a pipe go straight into its outbox; where there is
+//! no room they are missed.
 
+use std::convert::Infallible;
 use std::time::Duration;
 
 use haft_contract::call::CallId;
 use haft_runtime::events::{EventKind, Events, Subscription, What};
 use rmcp::model::{ProgressNotification, ProgressNotificationParam, ProgressToken, ServerJsonRpcMessage};
+use rmcp::service::{Peer, RoleServer};
 use tokio::time::Instant;
 
 use crate::outbox::{Outbox, line_of};
@@ -27,10 +29,16 @@ pub(crate) struct Progress {
     asked: Option<Asked>,
 }
 
+/// Where progress is sent.
+pub(crate) enum Listener {
+    Pipe(Outbox),
+    Peer(Peer<RoleServer>),
+}
+
 struct Asked {
     token: ProgressToken,
     call: CallId,
-    outbox: Outbox,
+    listener: Listener,
     events: Subscription,
     began: Instant,
     told: f64,
@@ -41,12 +49,12 @@ struct Asked {
 
 impl Progress {
     /// Tells nothing unless the client gave a token.
-    pub(crate) fn of(token: Option<ProgressToken>, call: &CallId, (events, outbox): (&Events, &Outbox)) -> Self {
+    pub(crate) fn of(token: Option<ProgressToken>, call: &CallId, (events, listener): (&Events, Listener)) -> Self {
         let now = Instant::now();
         let asked = token.map(|token| Asked {
             token,
             call: call.clone(),
-            outbox: outbox.clone(),
+            listener,
             events: events.subscribe_only(EventKind::OutputChunk),
             began: now,
             told: 0.0,
@@ -57,14 +65,21 @@ impl Progress {
         Self { asked }
     }
 
-    /// Waits for something to tell, and tells it when its time has come. Can be given up at any moment.
-    pub(crate) async fn step(&mut self) {
+    /// Tells what there is to tell, until it is given up, which may be at any moment.
+    pub(crate) async fn tell_until_dropped(&mut self) -> Infallible {
+        loop {
+            self.step().await;
+        }
+    }
+
+    /// Waits for something to tell, and tells it when its time has come.
+    async fn step(&mut self) {
         let Some(asked) = &mut self.asked else { return std::future::pending().await };
         tokio::select! {
-            () = tokio::time::sleep_until(asked.next), if asked.waiting.is_some() => asked.tell(),
+            () = tokio::time::sleep_until(asked.next), if asked.waiting.is_some() => asked.tell().await,
             () = tokio::time::sleep_until(asked.silent_until), if asked.waiting.is_none() => {
                 asked.waiting = Some(format!("running for {} s", asked.began.elapsed().as_secs()));
-                asked.tell();
+                asked.tell().await;
             }
             event = asked.events.next() => {
                 if let (true, What::OutputChunk(text)) = (event.call == asked.call, &event.what) {
@@ -76,16 +91,22 @@ impl Progress {
 }
 
 impl Asked {
-    fn tell(&mut self) {
+    async fn tell(&mut self) {
         let Some(message) = self.waiting.take() else { return };
         let seconds = (self.began.elapsed().as_secs_f64() * 1_000.0).round() / 1_000.0;
         self.told = if seconds > self.told { seconds } else { self.told + 0.001 };
         let param = ProgressNotificationParam::new(self.token.clone(), self.told).with_message(message);
-        let notification = ProgressNotification::new(param);
-        self.outbox.put_if_room(line_of(&ServerJsonRpcMessage::notification(notification.into())));
         let now = Instant::now();
         self.next = now + PAUSE;
         self.silent_until = now + SILENCE;
+        match &self.listener {
+            Listener::Pipe(outbox) => {
+                let notification = ProgressNotification::new(param);
+                outbox.put_if_room(line_of(&ServerJsonRpcMessage::notification(notification.into())));
+            }
+            // A client that is gone misses nothing.
+            Listener::Peer(peer) => drop(peer.notify_progress(param).await),
+        }
     }
 }
 

@@ -8,8 +8,10 @@ use haft_host::change_log::as_text;
 use haft_host::toolbox::Toolbox;
 use rmcp::ErrorData;
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
+use serde_json::json;
 
-const LOG: &str = "haft://log";
+/// The log of changes.
+pub(crate) const LOG: &str = "haft://log";
 const SPILL: &str = "haft://spill/";
 /// Most change sets that the log shows.
 const MOST_SETS: usize = 100;
@@ -17,6 +19,8 @@ const MOST_SETS: usize = 100;
 const MOST_SPILLS: usize = 100;
 /// Most lines of one page.
 const MOST_LINES: usize = 1_000;
+/// Most characters of an address in an error.
+const LONGEST_URI: usize = 200;
 /// Most bytes of one page.
 const MOST_BYTES: usize = 256 * 1024;
 /// Most characters of one line.
@@ -57,6 +61,12 @@ pub(crate) fn list(spills: &Spills) -> Vec<Resource> {
     std::iter::once(log).chain(spills.known().iter().rev().map(spill)).collect()
 }
 
+/// Says whether there is such a resource.
+pub(crate) fn is_known(spills: &Spills, uri: &str) -> bool {
+    let is_spill = |id: &str| spills.known().iter().any(|(known, _)| known == id);
+    uri == LOG || uri.strip_prefix(SPILL).is_some_and(is_spill)
+}
+
 /// Lists the forms of addresses.
 pub(crate) fn templates() -> Vec<ResourceTemplate> {
     let spill = ResourceTemplate::new(format!("{SPILL}{{id}}{{?line}}"), "spill")
@@ -71,7 +81,7 @@ pub(crate) async fn read(toolbox: &Toolbox, uri: &str) -> Result<ReadResourceRes
     let text = match (uri, uri.strip_prefix(SPILL)) {
         (LOG, _) => log(toolbox).await?,
         (_, Some(rest)) => spill(toolbox, rest).await?,
-        (_, None) => return Err(unknown("there is no such resource; resources/list lists the resources")),
+        (_, None) => return Err(no_such_resource(toolbox, uri)),
     };
     Ok(ReadResourceResult::new(vec![ResourceContents::text(text, uri)]))
 }
@@ -115,6 +125,16 @@ async fn spill(toolbox: &Toolbox, rest: &str) -> Result<String, ErrorData> {
         text.push_str(&format!("[more at {SPILL}{id}?line={next_line}]\n"));
     }
     Ok(text)
+}
+
+/// Says that there is no such resource, and which was asked for.
+pub(crate) fn no_such_resource(toolbox: &Toolbox, uri: &str) -> ErrorData {
+    // What is left out of an address must not make a secret of it again.
+    let plain: String = uri.chars().filter(|c| !c.is_control()).collect();
+    let uri = toolbox.host().runtime.redactor().redact_known(&plain);
+    let shown: String = uri.chars().take(LONGEST_URI).collect();
+    let words = "there is no such resource; resources/list lists the resources";
+    ErrorData::invalid_params(words, Some(json!({ "uri": shown })))
 }
 
 fn unknown(words: &str) -> ErrorData {

@@ -1,4 +1,4 @@
-//! One conversation from the first line to the end of everything that it has begun.
+//! One conversation over a pair of pipes, from the first line to the end of everything that it has begun.
 
 use std::collections::VecDeque;
 use std::io;
@@ -11,19 +11,20 @@ use rmcp::service::serve_directly_with_ct;
 use tokio_util::sync::CancellationToken;
 
 use crate::asking::Asking;
+use crate::client_session::ClientSession;
 use crate::in_flight::InFlight;
 use crate::lines::Lines;
+use crate::listeners::Listeners;
 use crate::outbox::Outbox;
 use crate::server::{Front, Server};
 use crate::toolbox::Workspace;
 use crate::transport::Pipes;
+use crate::workspace_server::{Parts, WorkspaceServer};
 
 /// How long calls have to end when they are stopped.
-const LAST_CALLS: Duration = Duration::from_millis(600);
-/// How long it may take to bring in what background jobs have changed. The jobs themselves end at once.
-const LAST_JOBS: Duration = Duration::from_secs(5);
+pub(crate) const LAST_CALLS: Duration = Duration::from_millis(600);
 /// How long the last messages have to be written.
-const LAST_WORDS: Duration = Duration::from_millis(100);
+pub(crate) const LAST_WORDS: Duration = Duration::from_millis(100);
 
 /// Serves one client until its input ends, its output is closed, or `ended` is told. What runs then is stopped.
 ///
@@ -32,21 +33,30 @@ const LAST_WORDS: Duration = Duration::from_millis(100);
 /// Fails where the system has no more files.
 pub async fn serve(
     (options, workspace): (Options, Workspace),
-    asking: Asking,
+    (asking, listeners): (Asking, Listeners),
     (input, output): (OwnedFd, OwnedFd),
     ended: CancellationToken,
 ) -> io::Result<()> {
     let (outbox, written) = Outbox::open(output, ended.clone())?;
     let in_flight = Arc::new(InFlight::default());
-    let server = Server::new((options, workspace), (asking, outbox.clone(), ended.clone()));
-    let (notes, opened) = (server.notes.clone(), server.opened());
+    let toolbox = match workspace {
+        Workspace::Chosen(toolbox) => Some(*toolbox),
+        Workspace::OfClient => None,
+    };
+    let host = toolbox.as_ref().map(|toolbox| toolbox.host().clone());
+    let client = Arc::new(ClientSession::of(toolbox));
+    let parts = Parts { options, host, asking, listeners, fixture: None };
+    let workspace = WorkspaceServer::new(parts, ended.clone());
+    workspace.remember(&client);
+    let server = Server::of_pipes(workspace.clone(), client.clone(), outbox.clone());
     let pipes = Pipes {
         lines: Lines::of(input),
         outbox,
-        opened: opened.clone(),
+        client,
         in_flight: in_flight.clone(),
         ended: ended.clone(),
         owed: VecDeque::new(),
+        waiting: VecDeque::new(),
         until: None,
     };
     // Not the handshake of the protocol's crate: it ends the server when anything else comes first.
@@ -59,11 +69,11 @@ pub async fn serve(
         // However it ended, there is nothing more to serve.
         _ = running.waiting() => {}
         () = too_late => {}
+        () = workspace.keep_looking() => {}
     }
-    if let Some(toolbox) = opened.get() {
-        let _ = tokio::time::timeout(LAST_JOBS, toolbox.session().end_jobs()).await;
-    }
+    workspace.end_jobs().await;
     let _ = tokio::time::timeout(LAST_WORDS, written).await;
+    let notes = workspace.notes.clone();
     let _ = tokio::time::timeout(LAST_WORDS, tokio::task::spawn_blocking(move || notes.write_down())).await;
     Ok(())
 }

@@ -2,108 +2,77 @@
 //!
 //! Not here: what is wrong with a message (`wire`), one call from beginning to end (`calling`).
 
+#![expect(deprecated, reason = "logging goes away with the clients that have a handshake")]
+
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use haft_host::options::Options;
+use haft_host::host::Host;
 use haft_host::toolbox::Toolbox;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ClientNotification, ClientRequest, CustomRequest, CustomResult,
-    DiscoverResult, ErrorCode, Implementation, InitializeRequestParams, InitializeResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, MetaObject, PaginatedRequestParams, ProtocolVersion,
-    ReadResourceRequestParams, ReadResourceResponse, RequestId, ServerCapabilities, ServerConfig, ServerResult,
+    CallToolRequestParams, CallToolResponse, ClientNotification, ClientRequest, CompleteRequestMethod,
+    CompleteRequestParams, CompleteResult, CustomRequest, CustomResult, DiscoverResult, ErrorCode,
+    GetPromptRequestMethod, GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams,
+    InitializeResult, ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, MetaObject, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
+    ReadResourceResponse, RequestId, ServerCapabilities, ServerConfig, ServerResult, SetLevelRequestMethod,
+    SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
 };
-use rmcp::service::{NotificationContext, RequestContext, RoleServer, Service};
+use rmcp::service::{NotificationContext, RequestContext, RoleServer, Service, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler};
 use serde_json::json;
-use tokio::sync::{OnceCell, Semaphore};
-use tokio_util::sync::CancellationToken;
 
-use crate::asking::Asking;
+use crate::client_session::ClientSession;
+use crate::fixture::Fixture;
 use crate::in_flight::InFlight;
-use crate::notes::Notes;
+use crate::listeners::TooMany;
 use crate::outbox::Outbox;
-use crate::resources::Spills;
-use crate::toolbox::{self, Workspace};
-use crate::{calling, listing, resources, roots, words};
+use crate::workspace_server::WorkspaceServer;
+use crate::{calling, listing, resources, words};
 
-/// Most calls that run at once; more wait.
-const MOST_CALLS: usize = 64;
 /// Where results of the new era say who made them.
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
-/// Answers the requests of one client.
+/// Answers the requests of one client, or one request of a client that has no session.
 pub(crate) struct Server {
-    options: Options,
-    /// Whether the client names the workspace.
-    takes_roots: bool,
-    opened: Arc<OnceCell<Toolbox>>,
-    pub(crate) asking: Asking,
-    pub(crate) outbox: Outbox,
-    pub(crate) ended: CancellationToken,
-    pub(crate) places: Semaphore,
-    pub(crate) turns: calling::Turns,
-    pub(crate) spills: Spills,
-    pub(crate) notes: Notes,
-    calls: AtomicU64,
+    pub(crate) workspace: Arc<WorkspaceServer>,
+    /// The client, once it has shaken hands.
+    shaken: Arc<ClientSession>,
+    /// All clients whose requests are on their own.
+    single: Arc<ClientSession>,
+    /// Where progress goes past the protocol's crate: a pipe.
+    pub(crate) outbox: Option<Outbox>,
 }
 
 impl Server {
-    /// Makes a server of the tools of a workspace.
-    pub(crate) fn new(
-        (options, workspace): (Options, Workspace),
-        (asking, outbox, ended): (Asking, Outbox, CancellationToken),
-    ) -> Self {
-        let (takes_roots, opened) = match workspace {
-            Workspace::Chosen(toolbox) => (false, Some(*toolbox)),
-            Workspace::OfClient => (true, None),
-        };
-        Self {
-            options,
-            takes_roots,
-            opened: Arc::new(OnceCell::new_with(opened)),
-            asking,
-            outbox,
-            ended,
-            places: Semaphore::new(MOST_CALLS),
-            turns: calling::Turns::default(),
-            spills: Spills::default(),
-            notes: Notes::default(),
-            calls: AtomicU64::new(0),
-        }
+    /// Serves the one client of a pair of pipes.
+    pub(crate) fn of_pipes(workspace: Arc<WorkspaceServer>, client: Arc<ClientSession>, outbox: Outbox) -> Self {
+        Self { workspace, shaken: client.clone(), single: client, outbox: Some(outbox) }
     }
 
-    /// Returns where the tools are once the workspace is open.
-    pub(crate) fn opened(&self) -> Arc<OnceCell<Toolbox>> {
-        self.opened.clone()
+    /// Serves a client that comes over HTTP, or one request.
+    pub(crate) fn of_http(workspace: Arc<WorkspaceServer>, single: Arc<ClientSession>) -> Self {
+        Self { workspace, shaken: Arc::default(), single, outbox: None }
     }
 
-    /// Returns the tools, which are got ready by now.
+    /// Returns what is remembered of the client that sent a request.
+    pub(crate) fn client(&self, context: &RequestContext<RoleServer>) -> &Arc<ClientSession> {
+        if is_modern(context) { &self.single } else { &self.shaken }
+    }
+
+    /// Returns the tools; the first request of a client opens them.
     pub(crate) async fn toolbox(&self, context: &RequestContext<RoleServer>) -> Result<&Toolbox, ErrorData> {
-        let open = || async {
-            let root = roots::of_client(&*self.options.notices, context).await;
-            let (options, asking) = (self.options.clone(), self.asking.clone());
-            let open = move || match root.map(|root| toolbox::open(&options, &asking, Some(&root))) {
-                Some(Ok(toolbox)) => Ok(toolbox),
-                Some(Err(why)) => {
-                    options.notices.note(&format!("note: the client's root is not used: {why}"));
-                    toolbox::open(&options, &asking, None)
-                }
-                None => toolbox::open(&options, &asking, None),
-            };
-            let opened = tokio::task::spawn_blocking(open).await;
-            opened.unwrap_or_else(|error| Err(error.to_string())).map_err(|why| {
-                self.options.notices.note(&why);
-                ErrorData::internal_error(why, None)
-            })
-        };
-        self.opened.get_or_try_init(open).await
+        let client = self.client(context);
+        client.opened.get_or_try_init(|| self.workspace.open(client, context)).await
     }
 
-    /// Returns a number that no other call of this server has.
-    pub(crate) fn next_call(&self) -> u64 {
-        self.calls.fetch_add(1, Ordering::Relaxed) + 1
+    fn host(&self) -> Option<&Arc<Host>> {
+        let opened = || self.shaken.opened.get().or_else(|| self.single.opened.get());
+        self.workspace.host.as_ref().or_else(|| opened().map(Toolbox::host))
+    }
+
+    fn fixture(&self) -> Option<&Fixture> {
+        self.workspace.fixture.as_ref()
     }
 }
 
@@ -137,8 +106,18 @@ fn no_such_page(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
-        let instructions = words::instructions(self.opened.get());
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_tool_list_changed()
+            .enable_resources()
+            .enable_resources_list_changed()
+            .enable_resources_subscribe()
+            .enable_logging();
+        let mut capabilities = capabilities.build();
+        if self.fixture().is_some() {
+            Fixture::declare(&mut capabilities);
+        }
+        let instructions = words::instructions(self.host().map(|host| &**host));
         ServerConfig::new(capabilities).with_server_info(implementation()).with_instructions(instructions)
     }
 
@@ -173,8 +152,11 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         no_such_page(request)?;
-        let toolbox = self.toolbox(&context).await?;
-        let mut list = ListToolsResult::with_all_items(listing::tools(&toolbox.host().runtime));
+        let host = self.toolbox(&context).await?.host().clone();
+        self.workspace.look_again(&host).await;
+        let mut tools = listing::tools(&host.runtime);
+        tools.extend(self.fixture().into_iter().flat_map(Fixture::tools));
+        let mut list = ListToolsResult::with_all_items(tools);
         list.meta = signed(None, &context);
         Ok(list)
     }
@@ -184,6 +166,10 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        if let Some(fixture) = self.fixture().filter(|fixture| fixture.has_tool(&request.name)) {
+            let called = Box::pin(fixture.call(request, &context, &self.workspace.listeners)).await;
+            return called.map(|response| fixture_signed(response, &context));
+        }
         // The future of a call is tens of kilobytes, and the protocol's crate moves what it gets several times.
         Box::pin(calling::call(self, request, context)).await
     }
@@ -194,7 +180,9 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         no_such_page(request)?;
-        let mut list = ListResourcesResult::with_all_items(resources::list(&self.spills));
+        let mut found = resources::list(&self.client(&context).spills);
+        found.extend(self.fixture().into_iter().flat_map(Fixture::resources));
+        let mut list = ListResourcesResult::with_all_items(found);
         list.meta = signed(None, &context);
         Ok(list)
     }
@@ -205,7 +193,9 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         no_such_page(request)?;
-        let mut list = ListResourceTemplatesResult::with_all_items(resources::templates());
+        let mut found = resources::templates();
+        found.extend(self.fixture().into_iter().flat_map(Fixture::templates));
+        let mut list = ListResourceTemplatesResult::with_all_items(found);
         list.meta = signed(None, &context);
         Ok(list)
     }
@@ -215,20 +205,127 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let toolbox = self.toolbox(&context).await?;
-        let mut result = resources::read(toolbox, &request.uri).await?;
+        let mut result = match self.fixture().and_then(|fixture| fixture.read(&request.uri)) {
+            Some(result) => result,
+            None => resources::read(self.toolbox(&context).await?, &request.uri).await?,
+        };
         result.meta = signed(None, &context);
         Ok(result.into())
     }
 
+    async fn list_prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let fixture = self.fixture().ok_or_else(ErrorData::method_not_found::<ListPromptsRequestMethod>)?;
+        no_such_page(request)?;
+        let mut list = ListPromptsResult::with_all_items(fixture.prompts());
+        list.meta = signed(None, &context);
+        Ok(list)
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let fixture = self.fixture().ok_or_else(ErrorData::method_not_found::<GetPromptRequestMethod>)?;
+        fixture.prompt(&request)
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let fixture = self.fixture().ok_or_else(ErrorData::method_not_found::<CompleteRequestMethod>)?;
+        fixture.complete(&request)
+    }
+
+    async fn set_level(
+        &self,
+        request: SetLevelRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if is_modern(&context) {
+            return Err(ErrorData::method_not_found::<SetLevelRequestMethod>());
+        }
+        self.shaken.wishes.set_level(request.level);
+        Ok(())
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let is_known = self.fixture().is_some_and(|fixture| fixture.read(&request.uri).is_some());
+        if !is_known && !resources::is_known(&self.client(&context).spills, &request.uri) {
+            return Err(resources::no_such_resource(self.toolbox(&context).await?, &request.uri));
+        }
+        self.shaken.wishes.subscribe(request.uri).map_err(|TooMany| {
+            ErrorData::invalid_params("there are too many subscriptions; send resources/unsubscribe for one", None)
+        })
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.shaken.wishes.unsubscribe(&request.uri);
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        // What haft does not offer is taken out by what `get_info` says.
+        Some(requested.clone())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let Some(_told) = self.workspace.listeners.add_subscription(context.sink().clone()) else {
+            return Err(ErrorData::internal_error("there are too many subscriptions; end one first", None));
+        };
+        tokio::select! {
+            () = context.cancelled() => {}
+            () = self.workspace.ended.cancelled() => {}
+        }
+        Ok(())
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        if let Some(fixture) = self.fixture().filter(|fixture| fixture.has_tool(name)) {
+            return fixture.tools().find(|tool| tool.name == name);
+        }
+        let runtime = &self.host()?.runtime;
+        runtime.catalog().find(name).map(|entry| listing::tool(&entry, runtime))
+    }
+
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let told = self.workspace.listeners.add_client(context.peer.clone(), self.shaken.wishes.clone());
+        if let Some(told) = told {
+            self.shaken.keep(told);
+        }
         let names_roots = context.peer.peer_info().is_some_and(|client| client.capabilities.roots.is_some());
-        if names_roots && !self.takes_roots {
-            self.options
+        // Over HTTP the user always chooses.
+        if names_roots && self.workspace.host.is_some() && self.outbox.is_some() {
+            self.workspace
+                .options
                 .notices
                 .note("note: the client's roots are not used; start with --roots to let it name the workspace");
         }
     }
+}
+
+/// Signs the answer of a tool of the conformance suite.
+fn fixture_signed(mut response: CallToolResponse, context: &RequestContext<RoleServer>) -> CallToolResponse {
+    match &mut response {
+        CallToolResponse::Complete(result) => result.meta = signed(result.meta.take(), context),
+        CallToolResponse::InputRequired(result) => result.meta = signed(result.meta.take(), context),
+        _ => {}
+    }
+    response
 }
 
 /// Lets requests in that say which protocol they speak, and notes when their work has ended.

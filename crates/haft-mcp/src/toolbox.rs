@@ -22,10 +22,15 @@ pub fn open(options: &Options, asking: &Asking, root: Option<&Path>) -> Result<T
     let folder = root.map(Path::to_owned).or_else(|| options.folder.clone());
     let options = Options { folder, ..options.clone() };
     let host = Host::open_for(&options, OnUntrusted::Report).map_err(|error| format!("{error:#}"))?;
+    Ok(of_client(Arc::new(host), &options, asking))
+}
+
+/// Opens a session of an opened workspace for one more client.
+pub(crate) fn of_client(host: Arc<Host>, options: &Options, asking: &Asking) -> Toolbox {
     let approver = YesToOrdinary::given(options.yes, Box::new(asking.clone()));
-    // Agents of one client share the server, and do not see what another one has read.
+    // Agents of one client share the session, and do not see what another one has read.
     let session = host.session("mcp", approver).with_readers(Readers::Several);
-    Ok(Toolbox::of(Arc::new(host), session))
+    Toolbox::of(host, session)
 }
 
 /// Who chooses the workspace.

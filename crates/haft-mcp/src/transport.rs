@@ -7,15 +7,16 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use haft_host::toolbox::Toolbox;
 use rmcp::ErrorData;
-use rmcp::model::{ClientJsonRpcMessage, ErrorCode, RequestId, ServerJsonRpcMessage, ServerNotification};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, ErrorCode, RequestId, ServerJsonRpcMessage, ServerNotification,
+};
 use rmcp::service::RoleServer;
 use rmcp::transport::Transport;
-use tokio::sync::OnceCell;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::client_session::ClientSession;
 use crate::in_flight::{InFlight, MOST};
 use crate::lines::{Line, Lines};
 use crate::outbox::{Closed, Outbox, line_of};
@@ -30,13 +31,16 @@ const BUSY: ErrorCode = ErrorCode(-32000);
 pub(crate) struct Pipes {
     pub(crate) lines: Lines,
     pub(crate) outbox: Outbox,
-    /// The tools, as soon as somebody has asked for them.
-    pub(crate) opened: Arc<OnceCell<Toolbox>>,
+    /// The client, whose tools are there as soon as it has asked for them.
+    pub(crate) client: Arc<ClientSession>,
     pub(crate) in_flight: Arc<InFlight>,
     /// Told when nothing more is to be done.
     pub(crate) ended: CancellationToken,
     /// Errors that wait for room.
     pub(crate) owed: VecDeque<Vec<u8>>,
+    /// Requests that wait until others are answered. Reading goes on behind them: a ping is answered, and
+    /// a cancellation removes its request.
+    pub(crate) waiting: VecDeque<(RequestId, ClientJsonRpcMessage)>,
     /// Until when calls may go on by themselves, once the input has ended.
     pub(crate) until: Option<Instant>,
 }
@@ -59,7 +63,15 @@ impl Pipes {
                 None
             }
             Incoming::Request(id, request) => match self.in_flight.take(&id, line.len()) {
-                Ok(()) => Some(ClientJsonRpcMessage::request(*request, id)),
+                Ok(()) => {
+                    let is_ping = matches!(*request, ClientRequest::PingRequest(_));
+                    let message = ClientJsonRpcMessage::request(*request, id.clone());
+                    if is_ping && self.in_flight.begin_ping(&id) {
+                        return Some(message);
+                    }
+                    self.waiting.push_back((id, message));
+                    None
+                }
                 Err(_) => {
                     let error = ErrorData::invalid_request("a request with this id has no answer yet", None);
                     self.owe(Some(id), error);
@@ -67,6 +79,11 @@ impl Pipes {
                 }
             },
             Incoming::Cancelled(id, notification) => {
+                if let Some(place) = self.waiting.iter().position(|(waiting, _)| *waiting == id) {
+                    self.waiting.remove(place);
+                    self.in_flight.answered(&id);
+                    return None;
+                }
                 self.in_flight.cancel(&id).then(|| ClientJsonRpcMessage::notification(notification))
             }
             Incoming::Notification(notification) => Some(ClientJsonRpcMessage::notification(notification)),
@@ -79,9 +96,18 @@ impl Pipes {
         }
     }
 
+    /// Returns the next request that may run.
+    fn next_waiting(&mut self) -> Option<ClientJsonRpcMessage> {
+        let (id, _) = self.waiting.front()?;
+        if !self.in_flight.begin(id) {
+            return None;
+        }
+        self.waiting.pop_front().map(|(_, message)| message)
+    }
+
     /// Hides secrets in an error. What no call has made quotes the client, and it may have sent what it read elsewhere.
     fn hide(&self, error: &mut ErrorData) {
-        let Some(toolbox) = self.opened.get() else { return };
+        let Some(toolbox) = self.client.opened.get() else { return };
         let redactor = toolbox.host().runtime.redactor();
         error.message = redactor.redact(&error.message).into_owned().into();
         error.data.iter_mut().for_each(|data| redactor.redact_value(data));
@@ -97,17 +123,15 @@ impl Pipes {
         self.owed.push_back(line);
     }
 
-    /// Lets calls come to their end after the last line, for a while.
-    async fn last_answers(&self, until: Instant) {
-        let idle = async {
-            while !self.in_flight.is_empty() {
-                self.in_flight.changed().await;
-            }
-        };
+    /// Lets calls come to their end after the last line, for a while; returns whether there is more to do.
+    async fn last_answers(&self, until: Instant) -> bool {
+        if self.in_flight.is_empty() {
+            return false;
+        }
         tokio::select! {
-            () = idle => {}
-            () = self.ended.cancelled() => {}
-            () = tokio::time::sleep_until(until) => {}
+            () = self.in_flight.changed() => true,
+            () = self.ended.cancelled() => false,
+            () = tokio::time::sleep_until(until) => false,
         }
     }
 }
@@ -154,8 +178,13 @@ impl Transport<RoleServer> for Pipes {
                 self.ended.cancel();
                 return None;
             }
+            if let Some(message) = self.next_waiting() {
+                return Some(message);
+            }
             if let Some(until) = self.until {
-                self.last_answers(until).await;
+                if self.last_answers(until).await {
+                    continue;
+                }
                 self.ended.cancel();
                 return None;
             }
@@ -164,7 +193,7 @@ impl Transport<RoleServer> for Pipes {
             tokio::select! {
                 biased;
                 () = self.ended.cancelled() => return None,
-                () = self.in_flight.changed(), if !may_read => {}
+                () = self.in_flight.changed(), if !may_read || !self.waiting.is_empty() => {}
                 line = self.lines.next(), if may_read => match line {
                     Some(line) => {
                         if let Some(message) = self.take(line) {

@@ -1,18 +1,17 @@
 //! What a model is told about the tools as a whole, once.
 
-use haft_host::toolbox::Toolbox;
+use haft_host::host::Host;
 use haft_runtime::runtime::Runtime;
 
-/// Tells how the tools are used well; without a toolbox the workspace is not known yet.
-pub(crate) fn instructions(toolbox: Option<&Toolbox>) -> String {
-    let place = match toolbox {
-        Some(toolbox) => format!("The workspace is {}.", toolbox.host().workspace.display()),
+/// Tells how the tools are used well; without a host the workspace is not known yet.
+pub(crate) fn instructions(host: Option<&Host>) -> String {
+    let place = match host {
+        Some(host) => format!("The workspace is {}.", host.workspace.display()),
         None => "The workspace is the root that your client names.".to_owned(),
     };
     let mut lines =
         vec![format!("{place} Paths are relative to it; haft refuses paths outside it, or asks about them.")];
-    let named =
-        |native: &str| toolbox.map_or_else(|| Some(native.to_owned()), |at| shown_name(&at.host().runtime, native));
+    let named = |native: &str| host.map_or_else(|| Some(native.to_owned()), |at| shown_name(&at.runtime, native));
     if let Some(edit) = named("edit_file") {
         lines.push(format!(
             "Change files with \"{edit}\" and not with sed or a script: it finds the place, or says which text is similar."

@@ -13,6 +13,8 @@
 //! [`jobs`] is the way of the user's other processes to the jobs of a session, over a socket of the file system. [`exec`] has
 //! the messages between `haft exec` and the process that runs its command.
 //!
+//! [`HttpListener`] is the way of other programs to haft over HTTP; what it answers is its handler's affair.
+//!
 //! Not here: deciding whether, and what a request is for.
 
 mod address;
@@ -24,6 +26,8 @@ mod door;
 #[expect(clippy::disallowed_types, reason = "this is the crate that the network is reached through")]
 pub mod exec;
 mod failing;
+#[expect(clippy::disallowed_types, reason = "this is the crate that the network is reached through")]
+mod http_listener;
 #[expect(clippy::disallowed_types, reason = "this is the crate that the network is reached through")]
 pub mod jobs;
 mod method;
@@ -41,5 +45,6 @@ pub use client::{Headers, HttpClient, Incoming, Outgoing};
 #[cfg(feature = "otel")]
 pub use collector::{Collector, Trouble};
 pub use door::HttpDoor;
+pub use http_listener::{HttpListener, RequestHandler, Unreadable};
 pub use send_error::{Hop, SendError};
 pub use session_network::{HostRules, NetworkOfSession};

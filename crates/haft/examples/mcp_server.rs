@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use haft::CancellationToken;
 use haft::host::{BuiltIn, Options};
-use haft::mcp::{Asking, Workspace, open, serve};
+use haft::mcp::{Asking, Listeners, Workspace, open, serve};
 use haft::prelude::*;
 
 /// Rolls dice and adds them up.
@@ -30,6 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let pipes = (std::io::stdin().as_fd().try_clone_to_owned()?, std::io::stdout().as_fd().try_clone_to_owned()?);
     let workspace = Workspace::Chosen(Box::new(toolbox));
-    runtime.block_on(serve((options, workspace), asking, pipes, CancellationToken::new()))?;
+    let (clients, ended) = ((asking, Listeners::default()), CancellationToken::new());
+    runtime.block_on(serve((options, workspace), clients, pipes, ended))?;
     Ok(())
 }

@@ -115,6 +115,8 @@ pub mod replay {
 #[cfg(feature = "mcp")]
 pub mod mcp {
     pub use haft_mcp::asking::Asking;
+    pub use haft_mcp::http::{HttpServer, Served, Token, WithFixture};
+    pub use haft_mcp::listeners::Listeners;
     pub use haft_mcp::serve::serve;
     pub use haft_mcp::toolbox::{Workspace, open};
 }

@@ -15,7 +15,7 @@ pub(crate) struct McpArguments {
 
 #[derive(Subcommand)]
 enum McpCommand {
-    /// Serve the tools of this workspace on stdin and stdout
+    /// Serve the tools of this workspace on stdin and stdout, or over HTTP
     Serve(Serve),
 }
 
@@ -29,8 +29,17 @@ yes, and names the rule that would allow it."
 )]
 struct Serve {
     /// Use the client's root as the workspace if it has exactly one; without this flag, haft ignores its roots
-    #[arg(long)]
+    #[arg(long, conflicts_with = "http")]
     roots: bool,
+    /// Serve many clients over HTTP at this address, such as 127.0.0.1:8700; port 0 takes a free one
+    ///
+    /// Clients must send the secret in the variable HAFT_MCP_TOKEN if it is set. An address that other machines reach
+    /// needs one.
+    #[arg(long, value_name = "ADDR")]
+    http: Option<String>,
+    /// Also serve the tools that the official conformance suite calls
+    #[arg(long, hide = true, requires = "http", value_parser = ["conformance"])]
+    fixture: Option<String>,
 }
 
 /// Runs the command.

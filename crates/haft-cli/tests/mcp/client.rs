@@ -28,7 +28,16 @@ impl std::ops::Deref for Place {
 
 impl Place {
     pub fn new() -> Self {
-        let home = ScratchHome::new(env!("CARGO_BIN_EXE_haft")).with_own_folders();
+        Self::of(ScratchHome::new(env!("CARGO_BIN_EXE_haft")))
+    }
+
+    /// Makes one whose commands have this variable.
+    pub fn with_variable(name: &str, value: &str) -> Self {
+        Self::of(ScratchHome::new(env!("CARGO_BIN_EXE_haft")).with_variable(name, value))
+    }
+
+    fn of(home: ScratchHome) -> Self {
+        let home = home.with_own_folders();
         std::fs::create_dir_all(home.path("config/haft/tools")).expect("it is new");
         home.put("ws/src/main.rs", "fn main() {}\n");
         Self { home }

@@ -118,3 +118,24 @@ fn a_server_that_is_killed_leaves_no_process_and_a_workspace_that_is_untouched_o
     let mut server = place.shaken(&["--yes"], json!({}));
     server.assert_well();
 }
+
+#[test]
+fn commands_that_print_without_end_delay_neither_others_nor_the_end() {
+    let place = Place::new();
+    let mut server = place.shaken(&["--yes"], json!({}));
+    let word = format!("haft-9004.{}", server.child.id());
+    for _ in 0..3 {
+        let arguments = json!({ "command": format!("yes {word}") });
+        server.begin("tools/call", json!({ "name": "bash", "arguments": arguments, "_meta": { "progressToken": 1 } }));
+    }
+    until("they run", || with_word(&word).len() >= 3);
+    let began = std::time::Instant::now();
+    for _ in 0..3 {
+        server.request("ping", json!({}));
+    }
+    assert!(began.elapsed() < std::time::Duration::from_secs(5), "{:?}", began.elapsed());
+    let processes = with_word(&word);
+    assert!(server.end().0.success());
+    assert_end(&processes);
+    assert!(with_word(&word).is_empty());
+}

@@ -107,3 +107,21 @@ fn an_id_that_is_in_use_is_refused_and_the_first_call_goes_on() {
     let first = server.answer(id);
     assert!(text(&first["result"]).contains("done"), "{first}");
 }
+
+#[test]
+fn a_ping_and_cancellations_are_read_however_much_is_queued() {
+    let mut server = Place::new().shaken(&["--yes"], json!({}));
+    let word = format!("9003.{}", server.child.id());
+    let ids: Vec<u64> =
+        (0..300).map(|_| server.begin_call("bash", json!({ "command": format!("sleep {word}") }))).collect();
+    until("commands run", || !with_word(&word).is_empty());
+    // None of them ends, so nothing makes room.
+    assert!(server.request("ping", json!({})).get("result").is_some());
+    for id in &ids {
+        cancel(&mut server, *id);
+    }
+    server.assert_well();
+    until("all are gone", || with_word(&word).is_empty());
+    let answered = |message: &Value| ids.iter().any(|id| message["id"] == *id);
+    assert!(!server.heard.iter().any(answered), "{:?}", server.heard);
+}

@@ -232,3 +232,46 @@ fn tools_of_definitions_are_served_with_what_they_promise() {
     let said: Value = serde_json::from_str(text(&result)).expect("the text is the same");
     assert_eq!(said, result["structuredContent"]);
 }
+
+#[test]
+fn every_result_of_a_built_in_tool_is_also_a_report_that_fits_its_schema() {
+    let place = Place::new();
+    let tools = listed(&place, &[]);
+    let mut server = place.shaken(&["--yes"], json!({}));
+    let edits = json!([{ "old_text": "one", "new_text": "two" }]);
+    for (tool, arguments) in [
+        ("read_file", json!({ "path": "src/main.rs" })),
+        ("read_file", json!({ "path": "none.rs" })),
+        ("write_file", json!({ "path": "a.txt", "content": "one\n" })),
+        ("edit_file", json!({ "path": "a.txt", "edits": edits })),
+        ("list_dir", json!({})),
+        ("glob", json!({ "pattern": "**/*.rs" })),
+        ("grep", json!({ "pattern": "main" })),
+        ("bash", json!({ "command": "echo b > b.txt; exit 3" })),
+        ("bash", json!({ "command": "seq 1 20000" })),
+        ("jobs", json!({})),
+        ("undo", json!({})),
+        ("undo", json!({ "number": "none" })),
+    ] {
+        let schema = &tools.iter().find(|listed| listed["name"] == tool).expect("it is listed")["outputSchema"];
+        let result = server.call(tool, arguments);
+        let report = &result["structuredContent"];
+        assert_eq!(report["text"], text(&result), "{tool}");
+        assert_eq!((&report["status"], &report["did"]), (&record(&result)["status"], &record(&result)["did"]));
+        for name in schema["required"].as_array().expect("a list") {
+            assert!(report.get(name.as_str().expect("text")).is_some(), "{tool}: {report}");
+        }
+        for (name, value) in report.as_object().expect("an object") {
+            let property = &schema["properties"][name];
+            let fits = match property["type"].as_str() {
+                Some("string") => value.is_string(),
+                Some("integer") => value.is_i64(),
+                Some("array") => value.is_array(),
+                Some("object") => value.is_object(),
+                Some(other) => panic!("nobody knows {other}"),
+                None => property["enum"].as_array().expect("a list").contains(value),
+            };
+            assert!(fits, "{tool}: {name} is {value}");
+        }
+    }
+}

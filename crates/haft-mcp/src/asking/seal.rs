@@ -1,11 +1,12 @@
 //! The state that a client carries between a question and its answer: signed, short-lived, good for one call once.
 //!
-//! A client may send back anything. What opens was closed here, for exactly this call, not long ago, and was not opened
-//! before; everything else is refused or asked again.
+//! A client may send back anything. What opens was closed with our key, for exactly this call, not long ago, and was not
+//! opened here before; everything else is refused or asked again. Servers behind a balancer share the key, so that the
+//! answer may come to another one than the one that asked; each of them opens it at most once.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use haft_runtime::approval::{ApprovalRequest, Questionnaire};
 use rmcp::ErrorData;
@@ -15,8 +16,8 @@ use serde_json::Value;
 
 /// How long an answer may take.
 const GOOD_FOR: Duration = Duration::from_secs(600);
-/// Most questions without an answer.
-const MOST_OPEN: usize = 256;
+/// Most answered questions that are remembered.
+const MOST_ANSWERED: usize = 4_096;
 /// Longest state that is looked at.
 const LONGEST: usize = 4_096;
 
@@ -59,11 +60,16 @@ impl Digest {
     }
 }
 
-/// Closes and opens states.
+/// Closes and opens the states of a call.
 pub(super) struct Seal {
+    states: StateSeal,
+    /// The questions that were answered lately, the oldest first.
+    answered: Mutex<VecDeque<(Instant, String)>>,
+}
+
+/// Signs texts that a client carries, and checks those that it sends back.
+pub(crate) struct StateSeal {
     codec: RequestStateCodec,
-    /// The questions without an answer, the oldest first.
-    open: Mutex<VecDeque<String>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -72,47 +78,88 @@ struct State {
     plan: Digest,
 }
 
+impl Default for StateSeal {
+    /// Makes a key of its own, which no other process has.
+    fn default() -> Self {
+        // Each has 74 random bits.
+        let random: Vec<u8> = (0..8).flat_map(|_| uuid::Uuid::now_v7().into_bytes()).collect();
+        Self { codec: RequestStateCodec::new_unchecked(blake3::hash(&random).as_bytes().to_vec()) }
+    }
+}
+
+impl StateSeal {
+    /// Makes the key that all servers with this secret have.
+    pub(crate) fn of_secret(secret: &str) -> Self {
+        let key = blake3::derive_key("haft 2026 state of a question to a client", secret.as_bytes());
+        Self { codec: RequestStateCodec::new_unchecked(key.to_vec()) }
+    }
+
+    /// Signs a text; it opens only for the same thing.
+    pub(crate) fn close_for(&self, text: &str, thing: &str) -> String {
+        let options = SealOptions::new().associated_data(thing.as_bytes()).ttl(GOOD_FOR);
+        // A text: there is nothing that could fail.
+        self.codec.seal_json_with(&text, &options).unwrap_or_default()
+    }
+
+    /// Returns the text of a state.
+    ///
+    /// # Errors
+    ///
+    /// Refuses a state that is not ours, too old, or for something else.
+    pub(crate) fn open_for(&self, state: &str, thing: &str) -> Result<String, ErrorData> {
+        if state.len() > LONGEST {
+            return Err(not_ours());
+        }
+        self.codec.open_json_with(state, thing.as_bytes()).map_err(|_| not_ours())
+    }
+}
+
+fn not_ours() -> ErrorData {
+    let words = "requestState is not from this server, or not for this call; send the call without it";
+    ErrorData::invalid_params(words, None)
+}
+
 impl Default for Seal {
     fn default() -> Self {
-        // Each has 74 random bits; the key is of this process and nobody else's.
-        let random: Vec<u8> = (0..8).flat_map(|_| uuid::Uuid::now_v7().into_bytes()).collect();
-        let key = blake3::hash(&random).as_bytes().to_vec();
-        Self { codec: RequestStateCodec::new_unchecked(key), open: Mutex::default() }
+        Self::with(StateSeal::default())
     }
 }
 
 impl Seal {
+    /// Uses this key.
+    pub(super) fn with(states: StateSeal) -> Self {
+        Self { states, answered: Mutex::default() }
+    }
+
     /// Closes what a person is shown about a call.
     pub(super) fn close(&self, plan: &Digest, call: &Digest) -> String {
-        let question = uuid::Uuid::now_v7().simple().to_string();
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        open.push_back(question.clone());
-        if open.len() > MOST_OPEN {
-            open.pop_front();
-        }
-        let state = State { question, plan: plan.clone() };
+        let state = State { question: uuid::Uuid::now_v7().simple().to_string(), plan: plan.clone() };
         let options = SealOptions::new().associated_data(call.0.as_bytes()).ttl(GOOD_FOR);
         // Two texts: there is nothing that could fail.
-        self.codec.seal_json_with(&state, &options).unwrap_or_default()
+        self.states.codec.seal_json_with(&state, &options).unwrap_or_default()
     }
 
     /// Opens it again, once; nothing when it is too old, or was opened before.
     pub(super) fn open(&self, state: &str, call: &Digest) -> Result<Option<Digest>, ErrorData> {
-        let refused = || {
-            let words = "requestState is not from this server, or not for this call; send the call without it";
-            ErrorData::invalid_params(words, None)
-        };
         if state.len() > LONGEST {
-            return Err(refused());
+            return Err(not_ours());
         }
-        let state: State = match self.codec.open_json_with(state, call.0.as_bytes()) {
+        let state: State = match self.states.codec.open_json_with(state, call.0.as_bytes()) {
             Ok(state) => state,
             Err(RequestStateError::Expired) => return Ok(None),
-            Err(_) => return Err(refused()),
+            Err(_) => return Err(not_ours()),
         };
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = open.iter().position(|question| *question == state.question);
-        Ok(place.and_then(|place| open.remove(place)).map(|_| state.plan))
+        let mut answered = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
+        while answered.front().is_some_and(|(at, _)| at.elapsed() > GOOD_FOR) {
+            answered.pop_front();
+        }
+        // With no room to remember it, it could be opened twice; then the person is asked again.
+        let is_new = answered.len() < MOST_ANSWERED && answered.iter().all(|(_, question)| *question != state.question);
+        if !is_new {
+            return Ok(None);
+        }
+        answered.push_back((Instant::now(), state.question));
+        Ok(Some(state.plan))
     }
 }
 
@@ -169,5 +216,14 @@ mod tests {
         let same = call(json!({ "b": { "d": 3, "c": 2 }, "a": 1 }));
         assert_eq!(seal.open(&state, &same).ok().flatten(), Some(plan));
         assert_eq!(seal.open(&state, &same).ok().flatten(), None);
+    }
+
+    #[test]
+    fn servers_with_the_same_secret_open_the_states_of_each_other_and_others_do_not() {
+        let seal = |secret: &str| Seal::with(StateSeal::of_secret(secret));
+        let (plan, call) = (Digest("plan".to_owned()), call(json!({})));
+        let state = seal("one secret").close(&plan, &call);
+        assert_eq!(seal("one secret").open(&state, &call).ok().flatten(), Some(plan));
+        assert!(seal("another secret").open(&state, &call).is_err());
     }
 }

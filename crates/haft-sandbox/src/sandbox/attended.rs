@@ -14,6 +14,9 @@ use crate::wake::{AbandonWhenDropped, Wake, Wish};
 /// How many pieces of output wait for whoever listens; then the command waits.
 const PIECES: usize = 4;
 
+/// How much of a piece is dealt with before others on this thread come first.
+const PART: usize = 16 * 1024;
+
 /// Lets a thread attend to the command; passes on what it prints, and the wish to stop.
 pub(super) async fn attended(
     task: Task,
@@ -40,7 +43,15 @@ pub(super) async fn attended(
                 Some((stream, piece)) => {
                     // The room is there before the piece is dealt with, so that reading and listening overlap.
                     abandon.0.there_is_room();
-                    heard(stream, &piece);
+                    for part in piece.chunks(PART) {
+                        heard(stream, part);
+                        // A program that prints without end always has another piece: others on this thread come first.
+                        tokio::task::yield_now().await;
+                        if !is_told && permit.stop().is_cancelled() {
+                            is_told = true;
+                            abandon.0.tell(Wish::Stop);
+                        }
+                    }
                 }
                 None => break,
             },

@@ -1,14 +1,18 @@
-//! `haft mcp serve`: the tools of a workspace for one client, on stdin and stdout.
+//! `haft mcp serve`: the tools of a workspace for one client on stdin and stdout, or for many over HTTP.
 
 use std::io::{self, IsTerminal};
+use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::time::Duration;
 
+use haft_config::environment::text_of_variable;
 use haft_config::settings::Settings;
 use haft_host::host::block_on;
 use haft_host::hosts::HostLists;
 use haft_host::options::Options;
 use haft_mcp::asking::Asking;
+use haft_mcp::http::{HttpServer, Served, Token, WithFixture};
+use haft_mcp::listeners::Listeners;
 use haft_mcp::serve::serve;
 use haft_mcp::toolbox::{self, Workspace};
 use haft_sandbox::own_code;
@@ -25,6 +29,9 @@ use crate::screen;
 const HOW: &str = "do without it, or ask the user to start the server with --yes (with --yes=all where undo cannot take it back), to use a client that can ask \
                    (elicitation), or to call the tool alone at a terminal: haft call TOOL …";
 
+/// The variable with the secret that clients must send over HTTP.
+const TOKEN: &str = "HAFT_MCP_TOKEN";
+
 /// After this long what was needed only to start is not needed any more.
 const STARTED: Duration = Duration::from_secs(1);
 
@@ -36,8 +43,13 @@ pub(super) fn run(common: &Common, arguments: &Serve) -> anyhow::Result<Exit> {
         false => Settings::file()?,
     };
     let lists = HostLists::of_file(&file);
+    let listeners = Listeners::default();
+    let mut options = common.options();
+    options.notices = listeners.reporting(options.notices);
+    if let Some(address) = &arguments.http {
+        return over_http(options, (lists, listeners), (address, arguments.fixture.is_some()));
+    }
     let asking = Asking::or_nobody_there_with(HOW, lists);
-    let options = common.options();
     let workspace = match arguments.roots {
         true => Workspace::OfClient,
         // A mistake in the settings is reported before a client waits for anything.
@@ -46,12 +58,49 @@ pub(super) fn run(common: &Common, arguments: &Serve) -> anyhow::Result<Exit> {
     if io::stdin().is_terminal() {
         screen::talk("note: haft expects a program on stdin, not a person; press Ctrl-D to end");
     }
-    block_on(until_the_end(options, workspace, asking))?
+    block_on(async {
+        let ended = CancellationToken::new();
+        watch_output(ended.clone());
+        let pipes = (io::stdin().as_fd().try_clone_to_owned()?, io::stdout().as_fd().try_clone_to_owned()?);
+        until_the_end(serve((options, workspace), (asking, listeners), pipes, ended.clone()), ended).await
+    })?
 }
 
-async fn until_the_end(options: Options, workspace: Workspace, asking: Asking) -> anyhow::Result<Exit> {
-    let ended = CancellationToken::new();
-    watch_output(ended.clone());
+fn over_http(
+    options: Options,
+    (lists, listeners): (HostLists, Listeners),
+    (address, is_fixture): (&str, bool),
+) -> anyhow::Result<Exit> {
+    let address: SocketAddr = address.replace("localhost:", "127.0.0.1:").parse().map_err(|_| {
+        anyhow::anyhow!("{address:?} is not an address. Next: name one with its port, such as --http 127.0.0.1:8700")
+    })?;
+    let secret = text_of_variable(TOKEN)?;
+    let token = secret.as_deref().map(|secret| Token::new(secret).map_err(|why| anyhow::anyhow!("{TOKEN}: {why}")));
+    let token = token.transpose()?;
+    let asking = match &secret {
+        Some(secret) => Asking::or_nobody_there_sealed(HOW, lists, secret),
+        None => Asking::or_nobody_there_with(HOW, lists),
+    };
+    let toolbox = toolbox::open(&options, &asking, None).map_err(anyhow::Error::msg)?;
+    let with_fixture = if is_fixture { WithFixture::Conformance } else { WithFixture::No };
+    block_on(async {
+        let ended = CancellationToken::new();
+        let server = HttpServer::bind(address, token).await.map_err(anyhow::Error::msg)?;
+        screen::talk(&format!("haft serves {}", server.url()));
+        let served = Served { options, toolbox, with_fixture };
+        let serving = async {
+            server.serve(served, (asking, listeners), ended.clone()).await;
+            Ok(())
+        };
+        until_the_end(serving, ended.clone()).await
+    })?
+}
+
+/// Serves until the client or a signal ends it.
+async fn until_the_end(
+    serving: impl Future<Output = io::Result<()>>,
+    ended: CancellationToken,
+) -> anyhow::Result<Exit> {
     tokio::spawn(async {
         tokio::time::sleep(STARTED).await;
         own_code::let_go();
@@ -63,8 +112,6 @@ async fn until_the_end(options: Options, workspace: Workspace, asking: Asking) -
             _ = asked_to_end.recv() => Exit::Ok,
         }
     };
-    let pipes = (io::stdin().as_fd().try_clone_to_owned()?, io::stdout().as_fd().try_clone_to_owned()?);
-    let serving = serve((options, workspace), asking, pipes, ended.clone());
     tokio::pin!(serving);
     tokio::select! {
         served = &mut serving => Ok(served.map(|()| Exit::Ok)?),

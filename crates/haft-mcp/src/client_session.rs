@@ -1,0 +1,48 @@
+//! What haft remembers of one client: its session with the workspace, its outputs, and what it wants to be told.
+//!
+//! A client with a handshake has one of its own. Clients whose requests are on their own share one, because nothing in a
+//! request says which of them sent it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use haft_host::toolbox::Toolbox;
+use tokio::runtime::Handle;
+use tokio::sync::OnceCell;
+use tokio_util::sync::DropGuard;
+
+use crate::calling::Turns;
+use crate::listeners::Wishes;
+use crate::resources::Spills;
+
+/// What haft remembers of one client.
+#[derive(Default)]
+pub(crate) struct ClientSession {
+    pub(crate) opened: OnceCell<Toolbox>,
+    pub(crate) turns: Turns,
+    pub(crate) spills: Spills,
+    pub(crate) wishes: Arc<Wishes>,
+    /// Ends the messages about changes.
+    leaving: Mutex<Option<DropGuard>>,
+}
+
+impl ClientSession {
+    /// Makes one whose workspace may be open already.
+    pub(crate) fn of(toolbox: Option<Toolbox>) -> Self {
+        let mut session = Self::default();
+        session.opened = OnceCell::new_with(toolbox);
+        session
+    }
+
+    /// Keeps this until the session ends.
+    pub(crate) fn keep(&self, guard: DropGuard) {
+        *self.leaving.lock().unwrap_or_else(PoisonError::into_inner) = Some(guard);
+    }
+}
+
+impl Drop for ClientSession {
+    fn drop(&mut self) {
+        if let (Some(toolbox), Ok(runtime)) = (self.opened.take(), Handle::try_current()) {
+            runtime.spawn(async move { toolbox.session().end_jobs().await });
+        }
+    }
+}
