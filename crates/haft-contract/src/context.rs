@@ -30,6 +30,7 @@ use crate::path::Target;
 use crate::process::{CallerStreams, Command, Heard, Ran, Settle};
 use crate::search::{FindRequest, Found, FoundLine, ListRequest, Listing, SearchRequest, Searched, SearchedSoFar};
 use crate::session_state::{AgentState, NoState, Storage};
+use crate::web::{Fetch, Fetched};
 use crate::wrapping::Wrapping;
 use line_part::{LinePart, part_of};
 
@@ -186,6 +187,11 @@ impl<'a> RunContext<'a> {
     /// Sends a request to another machine.
     pub async fn request(&self, request: &Request) -> Result<Response, ToolError> {
         self.doors.net.request(self.permit, request).await
+    }
+
+    /// Fetches a document of the web.
+    pub async fn fetch(&self, fetch: &Fetch) -> Result<Fetched, ToolError> {
+        self.doors.net.fetch(self.permit, fetch).await
     }
 
     /// Lists a folder.

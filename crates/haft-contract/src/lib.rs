@@ -57,6 +57,7 @@ pub mod spec;
 pub mod stamp;
 pub mod tool;
 pub mod visible;
+pub mod web;
 pub mod wrapping;
 
 pub use haft_macros::tool;

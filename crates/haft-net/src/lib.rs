@@ -24,6 +24,7 @@ mod door;
 #[expect(clippy::disallowed_types, reason = "this is the crate that the network is reached through")]
 pub mod exec;
 mod failing;
+mod fetch;
 #[expect(clippy::disallowed_types, reason = "this is the crate that the network is reached through")]
 pub mod jobs;
 mod method;
