@@ -206,12 +206,25 @@ pub fn note_call(state: &WorkspaceState, result: &ToolResult, notices: &dyn Noti
 /// Adds the doors to processes and to other machines that this build has; calls through a missing one are refused.
 fn with_system(doors: Doors, settings: &Settings, hosts: Option<Arc<HostsOfSettings>>) -> Doors {
     #[cfg(feature = "sandbox")]
-    let doors = doors.with_processes(supervised(sandbox(settings), hosts));
+    let doors = doors.with_processes(supervised(sandbox(settings), hosts.clone()));
     #[cfg(feature = "model")]
-    let doors = doors.with_net(HttpDoor::new());
+    let doors = doors.with_net(fetching(hosts));
     #[cfg(not(feature = "sandbox"))]
-    let _ = (settings, hosts);
+    let _ = settings;
+    #[cfg(not(any(feature = "sandbox", feature = "model")))]
+    let _ = hosts;
     doors
+}
+
+/// Reaches other machines as the settings say.
+#[cfg(all(feature = "sandbox", feature = "model"))]
+fn fetching(hosts: Option<Arc<HostsOfSettings>>) -> HttpDoor {
+    hosts.map_or_else(HttpDoor::new, |hosts| HttpDoor::new().ruled_by(hosts))
+}
+
+#[cfg(all(feature = "model", not(feature = "sandbox")))]
+fn fetching(_: Option<Arc<HostsOfSettings>>) -> HttpDoor {
+    HttpDoor::new()
 }
 
 /// Lets commands reach hosts by name, as the settings and the answers to questions say.

@@ -11,6 +11,7 @@ pub mod definition;
 pub mod dialect;
 pub mod edit;
 pub mod edit_file;
+pub mod fetch;
 pub mod glob;
 pub mod grep;
 mod hidden_values;

@@ -24,9 +24,15 @@ pub(super) fn gzip_bomb(scene: Scene) -> Scene {
     scene.script(Script { pieces: vec![head, member.into()], again: 1_000, pause: Duration::ZERO })
 }
 
-/// Meta-blocks of brotli that each copy 16 MB from one byte: a first literal, then lengths without end.
+/// 64 MB of zeros in 106 bytes: meta-blocks of brotli that each copy 16 MB from one byte.
+const BROTLI_BOMB: &str = "cbffff3ff82700e2b14020f7fe8fffff7ff04f00c4611180eefd1fffffffe09f0088c30200ddfb3ffeffffc13f0110870500baf7\
+                           7ffcffff837f02200e0b0074effff8ffff07ff04401c1600e8defff1ffff0ffe0980382c00d0bdffe3ffff1ffc1300715800\
+                           a07bff37";
+
 pub(super) fn brotli_bomb(scene: Scene) -> Scene {
-    scene.sends(&[chunked("content-encoding: br\r\n").as_bytes(), &chunk(&[0xff; 4096]), b"0\r\n\r\n"])
+    let digits = BROTLI_BOMB.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).unwrap());
+    let bomb: Vec<u8> = digits.map(|pair| u8::from_str_radix(pair, 16).unwrap()).collect();
+    scene.sends(&[chunked("content-encoding: br\r\n").as_bytes(), &chunk(&bomb), b"0\r\n\r\n"])
 }
 
 pub(super) fn endless_chunks(scene: Scene) -> Scene {
@@ -42,8 +48,10 @@ pub(super) fn slow_drip(scene: Scene) -> Scene {
 
 #[tokio::test]
 async fn a_bomb_is_cut_at_the_limit_of_decoded_bytes() {
-    let fetched = gzip_bomb(Scene::new()).fetch("http://good.example/").await.unwrap();
-    assert_eq!((fetched.body.len(), fetched.is_cut), (SMALL, true));
+    for bomb in [gzip_bomb(Scene::new()), brotli_bomb(Scene::new())] {
+        let fetched = bomb.fetch("http://good.example/").await.unwrap();
+        assert_eq!((fetched.body.len(), fetched.is_cut), (SMALL, true));
+    }
 }
 
 #[tokio::test]
@@ -83,7 +91,7 @@ async fn bodies_are_read_in_each_encoding_that_is_asked_for() {
     let zlib = miniz_oxide::deflate::compress_to_vec_zlib(text.as_bytes(), 6);
     let bare = compress_to_vec(text.as_bytes(), 6);
     // Stored by hand: one meta-block with its bytes, then the empty last one.
-    let brotli = [&[0x8b, 0x02, 0x80][..], b"hello", &[0x03]].concat();
+    let brotli = [&[0x0b, 0x02, 0x80][..], b"hello", &[0x03]].concat();
     for (encoding, body, expected) in [
         ("gzip", gzipped.as_slice(), text.as_str()),
         ("x-gzip", members.as_slice(), text.as_str()),

@@ -98,7 +98,7 @@ impl Inline {
                 _ => {}
             },
             _ => {
-                let is_block = page.is_block(id);
+                let is_block = page.tree.is_block(id);
                 self.is_blank_due |= is_block;
                 self.children(page, id);
                 self.is_blank_due |= is_block;

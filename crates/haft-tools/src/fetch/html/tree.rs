@@ -23,7 +23,13 @@ pub(super) type Id = usize;
 /// One element or text.
 pub(super) struct Node {
     pub(super) what: What,
-    pub(super) children: Vec<Id>,
+    children: Vec<Id>,
+    parent: Id,
+    /// Whether an element below is a block of its own.
+    holds_block: bool,
+    /// How many letters the texts below have, and how many of them are links.
+    letters: usize,
+    linked: usize,
 }
 
 /// What a node is.
@@ -32,6 +38,13 @@ pub(super) enum What {
     Element { tag: String, attributes: Vec<(String, String)> },
 }
 
+/// Elements that stand in blocks of their own.
+const BLOCKS: &[&str] = &[
+    "address", "article", "aside", "blockquote", "caption", "center", "dd", "details", "div", "dl", "dt", "fieldset",
+    "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hgroup", "hr", "legend", "li",
+    "main", "menu", "nav", "ol", "p", "pre", "search", "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead",
+    "tr", "ul", "#root",
+];
 /// Elements that never have an end.
 const VOID: &[&str] = &[
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
@@ -52,7 +65,7 @@ impl Tree {
     pub(super) fn of(html: &str) -> Self {
         let mut emitter = DefaultEmitter::default();
         emitter.naively_switch_states(true);
-        let root = Node { what: What::Element { tag: "#root".into(), attributes: Vec::new() }, children: Vec::new() };
+        let root = Node::new(What::Element { tag: "#root".into(), attributes: Vec::new() }, 0);
         let mut building = Building { tree: Tree { nodes: vec![root], is_cut: false }, open: vec![0] };
         for Ok(token) in Tokenizer::new_with_emitter(html, emitter) {
             match token {
@@ -69,7 +82,51 @@ impl Tree {
                 Token::Comment(_) | Token::Doctype(_) | Token::Error(_) => {}
             }
         }
+        building.tree.sum_up();
         building.tree
+    }
+
+    /// Tells each element what is below it. Children have higher numbers than their parents.
+    fn sum_up(&mut self) {
+        for id in (1..self.nodes.len()).rev() {
+            let is_block = self.is_block(id);
+            let is_link = self.tag(id) == "a";
+            let node = &mut self.nodes[id];
+            if let What::Text(text) = &node.what {
+                node.letters = text.split_whitespace().map(str::len).sum();
+            }
+            if is_link {
+                node.linked = node.letters;
+            }
+            let Node { parent, holds_block, letters, linked, .. } = *node;
+            let parent = &mut self.nodes[parent];
+            parent.holds_block |= is_block || holds_block;
+            parent.letters += letters;
+            parent.linked += linked;
+        }
+    }
+
+    pub(super) fn is_block(&self, id: Id) -> bool {
+        BLOCKS.contains(&self.tag(id))
+    }
+
+    pub(super) fn holds_block(&self, id: Id) -> bool {
+        self.nodes[id].holds_block
+    }
+
+    /// Returns how many letters the texts below have.
+    pub(super) fn letters(&self, id: Id) -> usize {
+        self.nodes[id].letters
+    }
+
+    /// Returns whether most letters below are those of links.
+    pub(super) fn is_mostly_links(&self, id: Id) -> bool {
+        self.nodes[id].linked * 2 > self.nodes[id].letters
+    }
+
+    /// Returns what is around a node, the innermost first.
+    pub(super) fn around(&self, id: Id) -> impl Iterator<Item = Id> + '_ {
+        std::iter::successors(Some(id), |id| (*id != 0).then(|| self.nodes[*id].parent)).skip(1)
     }
 
     pub(super) fn node(&self, id: Id) -> &Node {
@@ -126,6 +183,12 @@ impl Tree {
     }
 }
 
+impl Node {
+    fn new(what: What, parent: Id) -> Self {
+        Self { what, children: Vec::new(), parent, holds_block: false, letters: 0, linked: 0 }
+    }
+}
+
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
@@ -156,8 +219,8 @@ impl Building {
             return None;
         }
         let id = self.tree.nodes.len();
-        self.tree.nodes.push(Node { what, children: Vec::new() });
         let parent = self.open.last().copied().unwrap_or(0);
+        self.tree.nodes.push(Node::new(what, parent));
         self.tree.nodes[parent].children.push(id);
         Some(id)
     }
