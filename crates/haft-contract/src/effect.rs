@@ -318,7 +318,8 @@ impl Host {
     /// a dot, or one that ends as names of such networks do.
     pub fn is_of_own_network(&self) -> bool {
         let name = self.0.trim_end_matches('.').to_ascii_lowercase();
-        let ends = |end: &&str| name.strip_suffix(*end).is_some_and(|before| before.is_empty() || before.ends_with('.'));
+        let ends =
+            |end: &&str| name.strip_suffix(*end).is_some_and(|before| before.is_empty() || before.ends_with('.'));
         OWN_NETWORK.iter().any(ends) || name == "metadata.goog" || !name.contains(['.', ':'])
     }
 

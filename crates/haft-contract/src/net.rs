@@ -14,7 +14,7 @@ use crate::BoxFuture;
 use crate::door::Permit;
 use crate::error::ToolError;
 use crate::kinds::ErrorKind;
-use crate::web::{Fetch, Fetched, WebUrl};
+use crate::web::{Fetch, Fetched, SearchAccess, WebUrl};
 
 /// Sends requests.
 pub trait Net: Send + Sync {
@@ -24,6 +24,11 @@ pub trait Net: Send + Sync {
     /// Reads the address of a document once. An address that no call may fetch is an error, whatever the rules say.
     fn read_url(&self, _text: &str) -> Result<WebUrl, ToolError> {
         Err(no_network())
+    }
+
+    /// Returns what the user has set up to search the web; nothing where that is nothing.
+    fn search_access(&self) -> Result<Option<SearchAccess>, ToolError> {
+        Ok(None)
     }
 
     /// Fetches a document. Every host that it leads on to is judged before it is reached.

@@ -61,6 +61,22 @@ impl fmt::Display for WebUrl {
     }
 }
 
+/// What admits to a service that searches the web.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SearchAccess {
+    /// The name of the provider.
+    pub provider: String,
+    /// The key, or for a service of the user's own its address.
+    pub key: String,
+}
+
+impl fmt::Debug for SearchAccess {
+    /// Writes nothing of the key.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SearchAccess").field("provider", &self.provider).finish_non_exhaustive()
+    }
+}
+
 /// A document to fetch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fetch {

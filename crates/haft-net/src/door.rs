@@ -7,10 +7,10 @@ use std::time::Duration;
 use haft_contract::BoxFuture;
 use haft_contract::door::{Permit, Receipt};
 use haft_contract::effect::{Effect, Host};
-use haft_contract::error::ToolError;
+use haft_contract::error::{Next, ToolError};
 use haft_contract::kinds::ErrorKind;
 use haft_contract::net::{Net, Request, Response};
-use haft_contract::web::{Fetch, Fetched, WebUrl};
+use haft_contract::web::{Fetch, Fetched, SearchAccess, WebUrl};
 use reqwest::redirect::{Attempt, Policy};
 use reqwest::{Client, Url};
 
@@ -30,19 +30,32 @@ const TO_CONNECT: Duration = Duration::from_secs(20);
 pub struct HttpDoor {
     client: OnceLock<Client>,
     fetcher: Fetcher,
+    search: Option<Box<FindAccess>>,
 }
+
+/// Finds what the user has set up to search the web; else says what is wrong with it.
+type FindAccess = dyn Fn() -> Result<Option<SearchAccess>, String> + Send + Sync;
 
 impl HttpDoor {
     /// Opens a door that nothing has gone through yet.
     pub fn new() -> Self {
         let fetcher = Fetcher::new(Arc::new(HostDial::new()), Security::of_the_system());
-        Self { client: OnceLock::new(), fetcher }
+        Self { client: OnceLock::new(), fetcher, search: None }
     }
 
     /// Lets the user's settings say which hosts documents are fetched from.
     #[must_use]
     pub fn ruled_by(self, rules: Arc<dyn HostRules>) -> Self {
         Self { fetcher: self.fetcher.ruled_by(rules), ..self }
+    }
+
+    /// Says how the web is searched. It is asked when something is searched.
+    #[must_use]
+    pub fn searching_with(
+        self,
+        access: impl Fn() -> Result<Option<SearchAccess>, String> + Send + Sync + 'static,
+    ) -> Self {
+        Self { search: Some(Box::new(access)), ..self }
     }
 
     fn client(&self) -> Result<&Client, ToolError> {
@@ -120,6 +133,14 @@ impl Net for HttpDoor {
 
     fn read_url(&self, text: &str) -> Result<WebUrl, ToolError> {
         self.fetcher.read_url(text)
+    }
+
+    fn search_access(&self) -> Result<Option<SearchAccess>, ToolError> {
+        let Some(search) = &self.search else { return Ok(None) };
+        search().map_err(|why| {
+            let next = Next::AskUser("tell the user, who can correct it".into());
+            ToolError::new(ErrorKind::Unavailable, why, next)
+        })
     }
 
     fn fetch<'a>(&'a self, permit: &'a Permit, fetch: &'a Fetch) -> BoxFuture<'a, Result<Fetched, ToolError>> {

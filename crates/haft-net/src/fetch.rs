@@ -109,14 +109,19 @@ impl Fetcher {
 
     /// Reads where a redirect leads.
     fn next(&self, from: &WebUrl, location: &str, seen: &[WebUrl]) -> Result<WebUrl, ToolError> {
-        let next = url::join(from, location)
-            .map_err(|error| led_astray(from, &error.what, "tell the user; the server sends an address that haft refuses"))?;
+        let next = url::join(from, location).map_err(|error| {
+            led_astray(from, &error.what, "tell the user; the server sends an address that haft refuses")
+        })?;
         if (from.scheme, next.scheme) == (WebScheme::Https, WebScheme::Http) {
             let how = format!("call fetch with {:?} if an unencrypted connection is acceptable", next.text);
             return Err(led_astray(from, "it leads from https to http", &how));
         }
         if seen.contains(&next) {
-            return Err(led_astray(from, "it leads in a circle", "tell the user; a browser with cookies may be needed"));
+            return Err(led_astray(
+                from,
+                "it leads in a circle",
+                "tell the user; a browser with cookies may be needed",
+            ));
         }
         if seen.len() > MOST_REDIRECTS {
             let what = format!("it is redirected more than {MOST_REDIRECTS} times");
@@ -172,12 +177,7 @@ impl Fetcher {
     }
 
     /// Gets one answer: from what is kept while that is fresh, else from the server.
-    async fn hop(
-        &self,
-        permit: &Permit,
-        (url, named): (&WebUrl, Named),
-        fetch: &Fetch,
-    ) -> Result<Answer, FetchError> {
+    async fn hop(&self, permit: &Permit, (url, named): (&WebUrl, Named), fetch: &Fetch) -> Result<Answer, FetchError> {
         let kept = self.kept().get(&url.text);
         if let Some(kept) = kept.as_ref().filter(|kept| kept.is_fresh(SystemTime::now()) && kept.serves(fetch.most)) {
             return Ok(kept.answer());
@@ -266,11 +266,19 @@ impl FetchError {
             }
             FetchError::TimeIsUp => {
                 let what = format!("{host} did not send the whole document within {} s.", fetch.time.as_secs_f64());
-                ToolError::new(ErrorKind::TimedOut, what, Next::DoNotRetry("use another source, or tell the user".into()))
+                ToolError::new(
+                    ErrorKind::TimedOut,
+                    what,
+                    Next::DoNotRetry("use another source, or tell the user".into()),
+                )
             }
             FetchError::Silent => {
                 let what = format!("{host} sent nothing for {} s.", fetch.idle.as_secs_f64());
-                ToolError::new(ErrorKind::TimedOut, what, Next::RetryAfter(Duration::from_secs(5), "try once more".into()))
+                ToolError::new(
+                    ErrorKind::TimedOut,
+                    what,
+                    Next::RetryAfter(Duration::from_secs(5), "try once more".into()),
+                )
             }
             error @ (FetchError::Encoding(_) | FetchError::NotTrusted(_)) => {
                 final_next(format!("The document of {host} cannot be read: {error}."))

@@ -42,7 +42,11 @@ impl Bit {
     }
 
     /// Returns the bits that a call with these effects sets, where these hosts were not granted and this is around commands.
-    pub(crate) fn set_by(effects: &[Effect], not_granted: &BTreeSet<String>, around: Option<&Surroundings>) -> Vec<Bit> {
+    pub(crate) fn set_by(
+        effects: &[Effect],
+        not_granted: &BTreeSet<String>,
+        around: Option<&Surroundings>,
+    ) -> Vec<Bit> {
         // Where each connection is known, what was reached counts, and not what was planned.
         let is_known =
             |effect: &Effect| matches!(effect, Effect::Step(_)) && around.is_some_and(Surroundings::is_supervised);
@@ -120,7 +124,8 @@ pub(crate) fn told_by(effects: &[Effect], not_granted: &BTreeSet<String>, is_sup
 
 /// Returns what a call adds that sets these bits, where the session then has all three. What is sent counts each time.
 pub(crate) fn last_taint(session: &[Bit], call: &[Bit]) -> Option<LastTaint> {
-    let has_all = [Bit::Private, Bit::Untrusted, Bit::Send].iter().all(|bit| session.contains(bit) || call.contains(bit));
+    let has_all =
+        [Bit::Private, Bit::Untrusted, Bit::Send].iter().all(|bit| session.contains(bit) || call.contains(bit));
     let adds = |bit: Bit| call.contains(&bit) && !session.contains(&bit);
     match () {
         () if !has_all => None,
@@ -191,7 +196,8 @@ mod tests {
     #[test]
     fn the_last_of_the_three_is_told_in_every_order_and_each_sending_after_that() {
         use Bit::{Private, Send, Untrusted};
-        let check = |session: &[Bit], call: &[Bit], last| assert_eq!(last_taint(session, call), last, "{session:?} {call:?}");
+        let check =
+            |session: &[Bit], call: &[Bit], last| assert_eq!(last_taint(session, call), last, "{session:?} {call:?}");
         for two in [[Private, Untrusted], [Untrusted, Private]] {
             check(&two, &[Send], Some(LastTaint::Send));
         }

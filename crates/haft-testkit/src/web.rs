@@ -9,13 +9,15 @@ use haft_contract::effect::{Effect, Host};
 use haft_contract::error::ToolError;
 use haft_contract::kinds::ErrorKind;
 use haft_contract::net::{Net, Request, Response};
-use haft_contract::web::{Fetch, Fetched, WebScheme, WebUrl};
+use haft_contract::web::{Fetch, Fetched, SearchAccess, WebScheme, WebUrl};
 
 /// Pages by their addresses. An address that no page has is answered with 404.
 #[derive(Clone, Default)]
 pub struct Web {
     pages: Arc<Vec<Page>>,
     sent: Arc<Mutex<Vec<Request>>>,
+    access: Option<SearchAccess>,
+    otherwise: Option<Page>,
 }
 
 #[derive(Clone)]
@@ -49,12 +51,29 @@ impl Web {
         self.sent.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Lets the web be searched with this provider.
+    pub fn searched_by(self, provider: &str, key: &str) -> Self {
+        Self { access: Some(SearchAccess { provider: provider.to_owned(), key: key.to_owned() }), ..self }
+    }
+
+    /// A web that has a page at every address, and finds something for every search: for the examples of manuals.
+    pub fn of_examples() -> Self {
+        let found =
+            r#"{"web":{"results":[{"title":"A guide","url":"https://docs.example.com/guide","description":"How."}]}}"#;
+        let body = Bytes::from_static(b"<title>A guide</title><p>Some text.</p>");
+        let page = Page { url: String::new(), status: 200, content_type: "text/html".to_owned(), body };
+        let web = Self { otherwise: Some(page), ..Self::new() }.searched_by("brave", "key");
+        web.page("https://api.search.brave.com/res/v1/web/search", "application/json", found)
+    }
+
     fn find(&self, url: &str) -> Page {
-        let missing = || Page {
-            url: url.to_owned(),
-            status: 404,
-            content_type: "text/html".to_owned(),
-            body: Bytes::from_static(b"<title>Missing</title><p>There is no such page."),
+        let missing = || {
+            self.otherwise.clone().unwrap_or_else(|| Page {
+                url: url.to_owned(),
+                status: 404,
+                content_type: "text/html".to_owned(),
+                body: Bytes::from_static(b"<title>Missing</title><p>There is no such page."),
+            })
         };
         self.pages.iter().find(|page| page.url == url).cloned().unwrap_or_else(missing)
     }
@@ -78,9 +97,14 @@ impl Net for Web {
         let (scheme, rest) = text.split_once("://").ok_or_else(bad)?;
         let scheme = if scheme == "https" { WebScheme::Https } else { WebScheme::Http };
         let authority = rest.split(['/', '?']).next().unwrap_or_default();
-        let (host, port) = authority.split_once(':').map_or((authority, None), |(host, port)| (host, port.parse().ok()));
+        let (host, port) =
+            authority.split_once(':').map_or((authority, None), |(host, port)| (host, port.parse().ok()));
         let (host, port) = (host.to_owned(), port.unwrap_or(scheme.usual_port()));
         Ok(WebUrl { text: text.to_owned(), scheme, host, port })
+    }
+
+    fn search_access(&self) -> Result<Option<SearchAccess>, ToolError> {
+        Ok(self.access.clone())
     }
 
     fn fetch<'a>(&'a self, permit: &'a Permit, fetch: &'a Fetch) -> BoxFuture<'a, Result<Fetched, ToolError>> {

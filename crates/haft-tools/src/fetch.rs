@@ -6,7 +6,7 @@
 
 mod code_hosts;
 mod document;
-mod html;
+pub(crate) mod html;
 mod json;
 mod paging;
 
@@ -54,6 +54,7 @@ pub struct Planned {
 
 impl Tool for Fetch {
     const NAME: &'static str = "fetch";
+    const DEFERRED: bool = true;
     const ALIASES: &'static [(&'static str, &'static [&'static str])] = &[
         ("url", &["uri", "link", "address", "href"]),
         ("offset", &["start_line", "first_line"]),
@@ -124,10 +125,13 @@ fn not_found(fetched: &Fetched) -> ToolError {
     let said = if short.is_empty() { String::new() } else { format!(" It says: {short}") };
     let what = format!("{} answered {status} ({}).{said}", url.host, meaning(*status));
     match status {
-        429 | 500..=599 => {
-            ToolError::failed(what, Next::RetryAfter(Duration::from_secs(30), "try again once, then tell the user".into()))
+        429 | 500..=599 => ToolError::failed(
+            what,
+            Next::RetryAfter(Duration::from_secs(30), "try again once, then tell the user".into()),
+        ),
+        401 | 403 | 407 => {
+            ToolError::failed(what, Next::AskUser("ask the user for the content, or use another source".into()))
         }
-        401 | 403 | 407 => ToolError::failed(what, Next::AskUser("ask the user for the content, or use another source".into())),
         _ => ToolError::failed(what, Next::FixArguments("correct the address, or find it with \"web_search\"".into())),
     }
 }

@@ -27,6 +27,7 @@ pub mod read_file;
 pub mod run_code;
 mod shapes;
 pub mod undo;
+pub mod web_search;
 pub mod write_file;
 
 use std::sync::Arc;
@@ -53,11 +54,13 @@ pub fn all_under(limits: &Limits) -> Vec<Arc<dyn AnyTool>> {
         Arc::new(Typed::under(undo::Undo, limits)),
         Arc::new(Typed::under(inspect_data::InspectData, limits)),
         Arc::new(Typed::under(run_code::RunCode::default(), limits)),
+        Arc::new(Typed::under(fetch::Fetch, limits)),
+        Arc::new(Typed::under(web_search::WebSearch, limits)),
     ]
 }
 
 /// Returns the names of all built-in tools, without their schemas: whoever starts often pays for those.
-pub fn names() -> [&'static str; 11] {
+pub fn names() -> [&'static str; 13] {
     use haft_contract::tool::Tool;
     [
         read_file::ReadFile::NAME,
@@ -71,6 +74,8 @@ pub fn names() -> [&'static str; 11] {
         undo::Undo::NAME,
         inspect_data::InspectData::NAME,
         run_code::RunCode::NAME,
+        fetch::Fetch::NAME,
+        web_search::WebSearch::NAME,
     ]
 }
 

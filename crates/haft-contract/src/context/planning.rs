@@ -15,7 +15,7 @@ use crate::net::Net;
 use crate::path::{Extent, RawPath, Target};
 use crate::process::{Confinement, Processes};
 use crate::stamp::Version;
-use crate::web::WebUrl;
+use crate::web::{SearchAccess, WebUrl};
 
 /// What a tool has while it plans: it may look, never change.
 pub struct PlanContext<'a> {
@@ -117,6 +117,11 @@ impl<'a> PlanContext<'a> {
     /// Reads the address of a document of the web, once.
     pub fn read_url(&self, text: &str) -> Result<WebUrl, ToolError> {
         self.net.read_url(text)
+    }
+
+    /// Returns what the user has set up to search the web; nothing where that is nothing.
+    pub fn search_access(&self) -> Result<Option<SearchAccess>, ToolError> {
+        self.net.search_access()
     }
 
     /// Says where the path of one entry leads.

@@ -247,7 +247,9 @@ fn inflated(
         }
         match done.status {
             Ok(MZStatus::StreamEnd) => return Ok((used, Flow::More, true)),
-            Ok(_) | Err(MZError::Buf) if done.bytes_written == 0 && (used == piece.len() || done.bytes_consumed == 0) => {
+            Ok(_) | Err(MZError::Buf)
+                if done.bytes_written == 0 && (used == piece.len() || done.bytes_consumed == 0) =>
+            {
                 return Ok((used, Flow::More, false));
             }
             Ok(_) | Err(MZError::Buf) => {}

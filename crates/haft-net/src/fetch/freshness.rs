@@ -35,7 +35,8 @@ pub(super) fn of(headers: &HeaderMap, now: SystemTime) -> Freshness {
     }
     let date = date_of(headers, &DATE).unwrap_or(now);
     let since = |from: SystemTime, to: SystemTime| to.duration_since(from).unwrap_or_default();
-    let max_age = directives.iter().find(|(name, _)| name == "max-age").map(|(_, seconds)| seconds.parse().unwrap_or(0));
+    let max_age =
+        directives.iter().find(|(name, _)| name == "max-age").map(|(_, seconds)| seconds.parse().unwrap_or(0));
     let lifetime = match (max_age, headers.contains_key(EXPIRES)) {
         (Some(seconds), _) => Duration::from_secs(seconds),
         // An invalid date means that it has expired.

@@ -57,7 +57,8 @@ fn connector_of_the_system() -> Result<TlsConnector, FetchError> {
     let failed = |error: rustls::Error| FetchError::NotTrusted(error.to_string());
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let versions = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-    let mut config = versions.and_then(|builder| builder.with_platform_verifier()).map_err(failed)?.with_no_client_auth();
+    let mut config =
+        versions.and_then(|builder| builder.with_platform_verifier()).map_err(failed)?.with_no_client_auth();
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(TlsConnector::from(Arc::new(config)))
 }

@@ -34,7 +34,8 @@ pub(super) struct Unusable {
 
 /// Reads where a redirect leads, from the address that sent it.
 pub(super) fn join(from: &WebUrl, location: &str) -> Result<WebUrl, Unusable> {
-    parse(location.trim(), Some(from)).map_err(|why| Unusable { what: format!("it leads to {}: {why}", shown(location)) })
+    parse(location.trim(), Some(from))
+        .map_err(|why| Unusable { what: format!("it leads to {}: {why}", shown(location)) })
 }
 
 /// Returns whether a host is of this machine or its network, as far as its name or its address tells.
@@ -93,7 +94,8 @@ fn has_backslash(text: &str) -> bool {
 
 /// An empty user is removed while an address is read; here it still counts.
 fn has_user(text: &str) -> bool {
-    let begins = text.starts_with("//") || text.split_once("://").is_some_and(|(scheme, _)| !scheme.contains(['/', '?', '#']));
+    let begins =
+        text.starts_with("//") || text.split_once("://").is_some_and(|(scheme, _)| !scheme.contains(['/', '?', '#']));
     begins && authority(text).contains('@')
 }
 

@@ -196,7 +196,8 @@ impl Caller<'_> {
         let who = if runs { "The running command waits" } else { "The document is redirected, and the call waits" };
         let preview = Preview::Text(format!("{who} to connect to {named}.{belongs}"));
         let about = Subject { entry: self.entry, called: self.called, effects: &effects, preview: &preview };
-        let taint = |wanted: &&Wanted| self.last_taint(&self.judge(&Host(wanted.host.clone())), granted.contains(wanted));
+        let taint =
+            |wanted: &&Wanted| self.last_taint(&self.judge(&Host(wanted.host.clone())), granted.contains(wanted));
         let last_taint = hosts.iter().find_map(taint);
         let question = Question { cx, policy: self.policy, about, around: None, eviction: None, last_taint };
         let ruling = taints::asked_too(self.judge_effects(&effects), last_taint);

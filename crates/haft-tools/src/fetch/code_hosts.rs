@@ -8,7 +8,9 @@ pub(super) fn raw_file(url: &str) -> Option<(String, &'static str)> {
     let parts: Vec<&str> = path.split('/').collect();
     let here = |path: String| format!("{scheme}://{host}/{path}");
     match (host, parts.as_slice()) {
-        ("github.com" | "www.github.com", [owner, repository, "blob" | "raw", reference, file @ ..]) if is_file(file) => {
+        ("github.com" | "www.github.com", [owner, repository, "blob" | "raw", reference, file @ ..])
+            if is_file(file) =>
+        {
             let path = format!("{owner}/{repository}/{reference}/{}", file.join("/"));
             Some((format!("https://raw.githubusercontent.com/{path}"), "github.com"))
         }
@@ -56,7 +58,10 @@ mod tests {
                 "https://github.com/a/b/blob/main/src/lib.rs?plain=1",
                 Some("https://raw.githubusercontent.com/a/b/main/src/lib.rs"),
             ),
-            ("https://github.com/a/b/blob/v1.0/READ%20ME.md", Some("https://raw.githubusercontent.com/a/b/v1.0/READ%20ME.md")),
+            (
+                "https://github.com/a/b/blob/v1.0/READ%20ME.md",
+                Some("https://raw.githubusercontent.com/a/b/v1.0/READ%20ME.md"),
+            ),
             ("https://github.com/a/b/tree/main/src", None),
             ("https://github.com/a/b/issues/1", None),
             ("https://github.com/a/b", None),

@@ -73,7 +73,8 @@ impl Document {
         let told = fetched.content_type.as_deref().unwrap_or_default();
         let (media, charset) = media_type(told);
         let magic = MAGIC.iter().find(|(begin, _)| fetched.body.starts_with(begin)).map(|(_, name)| *name);
-        let kind = if magic.is_some() && !media.starts_with("text/") { Kind::Binary } else { kind(&media, &fetched.body) };
+        let kind =
+            if magic.is_some() && !media.starts_with("text/") { Kind::Binary } else { kind(&media, &fetched.body) };
         if kind == Kind::Binary {
             return Self::binary(fetched, &media, magic);
         }
@@ -152,7 +153,11 @@ fn kind(media: &str, body: &[u8]) -> Kind {
         _ if media == "application/json" || media.ends_with("+json") || media == "text/json" => Kind::Json,
         "image/svg+xml" => Kind::Xml,
         _ if media == "application/xml" || media == "text/xml" || media.ends_with("+xml") => {
-            if looks_like_html { Kind::Html } else { Kind::Xml }
+            if looks_like_html {
+                Kind::Html
+            } else {
+                Kind::Xml
+            }
         }
         "text/plain" | "text/markdown" | "text/csv" | "text/css" | "application/javascript" => text_or_data(body),
         _ if media.starts_with("image/") || media.starts_with("audio/") || media.starts_with("video/") => Kind::Binary,
@@ -186,10 +191,12 @@ fn told_inside(body: &[u8]) -> Option<String> {
     if let Some(value) = declared.and_then(|(declaration, _)| value_of(declaration, "encoding")) {
         return Some(value);
     }
-    head.split("<meta").skip(1).find_map(|rest| value_of(rest.split('>').next().unwrap_or_default(), "charset")).map(|told| {
-        // A page that is read so far is not of 16-bit units, whatever it says.
-        if told.starts_with("utf-16") { "utf-8".to_owned() } else { told }
-    })
+    head.split("<meta").skip(1).find_map(|rest| value_of(rest.split('>').next().unwrap_or_default(), "charset")).map(
+        |told| {
+            // A page that is read so far is not of 16-bit units, whatever it says.
+            if told.starts_with("utf-16") { "utf-8".to_owned() } else { told }
+        },
+    )
 }
 
 fn value_of(text: &str, name: &str) -> Option<String> {
@@ -219,7 +226,10 @@ mod tests {
         };
         let content_type = Some(content_type.to_owned()).filter(|told| !told.is_empty());
         let body = Bytes::copy_from_slice(body);
-        Document::of(&Fetched { url, status: 200, content_type, length: None, body, is_cut: false, is_kept: false }, Form::Readable)
+        Document::of(
+            &Fetched { url, status: 200, content_type, length: None, body, is_cut: false, is_kept: false },
+            Form::Readable,
+        )
     }
 
     #[test]
@@ -251,7 +261,9 @@ mod tests {
         assert_eq!(text("text/html", b"<meta charset=\"windows-1251\"><p>\xcf\xf0\xe8\xe2\xe5\xf2"), "Привет");
         let old = b"<meta http-equiv=Content-Type content=\"text/html; charset=Shift_JIS\"><p>\x93\xfa\x96\x7b";
         assert_eq!(text("text/html", old), "日本");
-        assert!(text("application/xml", b"<?xml version='1.0' encoding='iso-8859-1'?><a>\xfc</a>").contains("<a>ü</a>"));
+        assert!(
+            text("application/xml", b"<?xml version='1.0' encoding='iso-8859-1'?><a>\xfc</a>").contains("<a>ü</a>")
+        );
         assert_eq!(text("text/plain; charset=utf-8", b"K\xf6ln und Gr\xfc\xdfe"), "Köln und Grüße");
         assert_eq!(text("text/plain", b"\xff\xfea\0b\0"), "ab");
         assert_eq!(document("text/html; charset=iso-8859-1", b"<p>\xfc").notes, ["The text was windows-1252."]);

@@ -31,6 +31,11 @@ pub(super) struct Converted {
     pub(super) notes: Vec<String>,
 }
 
+/// Returns a text without its tags.
+pub(crate) fn plain(html: &str) -> String {
+    Tree::of(html).text(0).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Turns a page at an address into Markdown.
 pub(super) fn to_markdown(html: &str, address: &str) -> Converted {
     let tree = Tree::of(html);

@@ -4,6 +4,8 @@ use serde_json::Value;
 
 /// Longest value that stands in one line, in bytes.
 const ONE_LINE: usize = 100;
+/// Longest item of a list that shares its line with others, in bytes.
+const SHORT: usize = 24;
 /// Deepest level that gets lines of its own.
 const DEEPEST: usize = 40;
 
@@ -29,26 +31,33 @@ fn write(value: &Value, depth: usize, out: &mut String) {
         return out.push_str(&whole);
     }
     let indent = " ".repeat(depth + 1);
-    let mut put = |key: Option<&String>, value: &Value, is_last: bool, out: &mut String| {
-        out.push('\n');
-        out.push_str(&indent);
-        if let Some(key) = key {
-            out.push_str(&Value::String(key.clone()).to_string());
-            out.push_str(": ");
-        }
-        write(value, depth + 1, out);
-        if !is_last {
-            out.push(',');
-        }
-    };
     let (open, close) = if value.is_array() { ('[', ']') } else { ('{', '}') };
     out.push(open);
-    match value {
-        Value::Array(items) => {
-            items.iter().enumerate().for_each(|(at, item)| put(None, item, at + 1 == items.len(), out));
+    // Where the last line began, as long as more may stand in it.
+    let mut line = None;
+    let mut put = |key: Option<&String>, value: &Value, is_first: bool| {
+        let short = value.to_string();
+        let is_short = key.is_none() && short.len() <= SHORT;
+        if !is_first {
+            out.push(',');
         }
+        match line {
+            Some(begin) if is_short && out.len() - begin + short.len() <= ONE_LINE => out.push(' '),
+            _ => {
+                out.push('\n');
+                line = is_short.then_some(out.len());
+                out.push_str(&indent);
+            }
+        }
+        if let Some(key) = key {
+            out.push_str(&format!("{}: ", Value::from(key.as_str())));
+        }
+        if is_short { out.push_str(&short) } else { write(value, depth + 1, out) }
+    };
+    match value {
+        Value::Array(items) => items.iter().enumerate().for_each(|(at, item)| put(None, item, at == 0)),
         Value::Object(fields) => {
-            fields.iter().enumerate().for_each(|(at, (key, value))| put(Some(key), value, at + 1 == fields.len(), out));
+            fields.iter().enumerate().for_each(|(at, (key, value))| put(Some(key), value, at == 0));
         }
         _ => {}
     }

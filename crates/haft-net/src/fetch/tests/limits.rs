@@ -37,7 +37,11 @@ pub(super) fn brotli_bomb(scene: Scene) -> Scene {
 
 pub(super) fn endless_chunks(scene: Scene) -> Scene {
     let head = Bytes::from(chunked("content-type: text/plain\r\n"));
-    scene.script(Script { pieces: vec![head, chunk(b"more and more ").into()], again: 1_000_000, pause: Duration::ZERO })
+    scene.script(Script {
+        pieces: vec![head, chunk(b"more and more ").into()],
+        again: 1_000_000,
+        pause: Duration::ZERO,
+    })
 }
 
 /// A byte every nine seconds: never silent for long enough, never at an end.
@@ -64,7 +68,8 @@ async fn chunks_without_end_are_cut_at_the_limit() {
 async fn compressed_nothing_without_end_is_cut_too() {
     let head = Bytes::from(chunked("content-encoding: gzip\r\n"));
     let nothing = chunk(&gzip(b"").repeat(50));
-    let scene = Scene::new().script(Script { pieces: vec![head, nothing.into()], again: 10_000, pause: Duration::ZERO });
+    let scene =
+        Scene::new().script(Script { pieces: vec![head, nothing.into()], again: 10_000, pause: Duration::ZERO });
     let fetched = scene.fetch("http://good.example/").await.unwrap();
     assert_eq!((fetched.body.len(), fetched.is_cut), (0, true));
 }
@@ -78,7 +83,11 @@ async fn a_slow_drip_ends_when_the_time_is_up() {
 #[tokio::test(start_paused = true)]
 async fn a_server_that_falls_silent_is_left() {
     let head = Bytes::from(chunked(""));
-    let scene = Scene::new().script(Script { pieces: vec![head, chunk(b"x").into()], again: 1, pause: Duration::from_secs(99) });
+    let scene = Scene::new().script(Script {
+        pieces: vec![head, chunk(b"x").into()],
+        again: 1,
+        pause: Duration::from_secs(99),
+    });
     assert_eq!(scene.told("http://good.example/").await, "timed_out: good.example sent nothing for 10 s.");
 }
 

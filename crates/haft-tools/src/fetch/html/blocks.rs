@@ -3,7 +3,7 @@
 use super::code::{code_of_rows, code_of_text, language};
 use super::inline::{Inline, math};
 use super::page::Page;
-use super::table::{table, is_data};
+use super::table::{is_data, table};
 use super::tree::Id;
 
 /// Writes the children of an element as blocks.
@@ -80,7 +80,9 @@ impl Writing<'_, '_> {
         let mut inner = blocks(page, id);
         if let (Some(first), Some(target)) = (inner.first_mut(), target) {
             let (signs, words) = match first.split_once(' ') {
-                Some((signs, words)) if signs.bytes().all(|byte| byte == b'#') => (format!("{signs} "), words.to_owned()),
+                Some((signs, words)) if signs.bytes().all(|byte| byte == b'#') => {
+                    (format!("{signs} "), words.to_owned())
+                }
                 _ => (String::new(), first.clone()),
             };
             if !words.contains(['\n', ']']) {

@@ -5,9 +5,11 @@ use super::page::Page;
 use super::tree::Id;
 
 /// Beginnings of classes that name a language.
-const PREFIXES: &[&str] = &["language-", "lang-", "highlight-source-", "highlight-text-", "highlight-", "brush:", "sourceCode "];
+const PREFIXES: &[&str] =
+    &["language-", "lang-", "highlight-source-", "highlight-text-", "highlight-", "brush:", "sourceCode "];
 /// Names behind such a beginning that are no language.
-const NO_LANGUAGE: &[&str] = &["none", "text", "plaintext", "plain", "nohighlight", "default", "source", "wrapper", "notranslate"];
+const NO_LANGUAGE: &[&str] =
+    &["none", "text", "plaintext", "plain", "nohighlight", "default", "source", "wrapper", "notranslate"];
 
 /// Writes code between fences that it does not contain.
 pub(super) fn code_of_text(text: &str, language: Option<&str>) -> String {
@@ -52,7 +54,8 @@ pub(super) fn code_of_rows(page: &Page<'_>, id: Id) -> Option<String> {
     let cells = |row: Id| -> Vec<Id> {
         tree.children(row).iter().copied().filter(|cell| matches!(tree.tag(*cell), "td" | "th")).collect()
     };
-    let is_number = |cell: Id| tree.text(cell).split_whitespace().all(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
+    let is_number =
+        |cell: Id| tree.text(cell).split_whitespace().all(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
     let has_name = |cell: Id, names: &[&str]| {
         let class = tree.attribute(cell, "class").unwrap_or_default().to_ascii_lowercase();
         names.iter().any(|name| class.contains(name))

@@ -25,10 +25,6 @@ impl Inline {
         inline.finish()
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.out.is_empty()
-    }
-
     pub(super) fn finish(self) -> String {
         let lines: Vec<&str> = self.out.split('\n').collect();
         let last = lines.len() - 1;
@@ -121,8 +117,7 @@ impl Inline {
 
     /// Writes the children apart; returns them, and whether blanks stood before and behind.
     fn apart(&self, page: &Page<'_>, id: Id) -> (String, bool, bool) {
-        let mut inner =
-            Inline { bold: self.bold, italic: self.italic, is_linked: self.is_linked, ..Inline::default() };
+        let mut inner = Inline { bold: self.bold, italic: self.italic, is_linked: self.is_linked, ..Inline::default() };
         inner.children(page, id);
         let (before, after) = (inner.begins_with_blank, inner.is_blank_due);
         (inner.out.trim().to_owned(), before, after)
@@ -197,7 +192,8 @@ impl Inline {
 
 /// Returns the source of a formula, which pages carry beside its drawing.
 pub(super) fn math(page: &Page<'_>, id: Id) -> String {
-    let is_source = |below: &Id| page.tree.attribute(*below, "encoding").is_some_and(|encoding| encoding.contains("tex"));
+    let is_source =
+        |below: &Id| page.tree.attribute(*below, "encoding").is_some_and(|encoding| encoding.contains("tex"));
     let source = page.tree.attribute(id, "alttext").map(str::to_owned);
     let source = source.or_else(|| page.tree.below(id).find(is_source).map(|source| page.tree.text(source)));
     let source = source.unwrap_or_else(|| page.tree.text(id));

@@ -9,8 +9,20 @@ use super::tree::{Id, What};
 
 /// Classes and ids that generators of pages give to the content.
 const NAMES: &[&str] = &[
-    "markdown-body", "content", "main-content", "maincontent", "page-content", "post-content", "entry-content",
-    "article-body", "article-content", "mw-content-text", "bodycontent", "documentation", "readme", "rst-content",
+    "markdown-body",
+    "content",
+    "main-content",
+    "maincontent",
+    "page-content",
+    "post-content",
+    "entry-content",
+    "article-body",
+    "article-content",
+    "mw-content-text",
+    "bodycontent",
+    "documentation",
+    "readme",
+    "rst-content",
 ];
 
 /// Returns the element with the content.

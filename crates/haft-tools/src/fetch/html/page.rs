@@ -27,8 +27,9 @@ pub(super) enum Keeps {
 
 /// Elements without text for a reader.
 const NEVER: &[&str] = &[
-    "script", "style", "template", "noscript", "svg", "canvas", "head", "title", "meta", "link", "base", "object", "embed",
-    "audio", "video", "iframe", "map", "noframes", "datalist", "select", "textarea", "button", "dialog", "colgroup",
+    "script", "style", "template", "noscript", "svg", "canvas", "head", "title", "meta", "link", "base", "object",
+    "embed", "audio", "video", "iframe", "map", "noframes", "datalist", "select", "textarea", "button", "dialog",
+    "colgroup",
 ];
 /// Elements around the content.
 const AROUND: &[&str] = &["nav", "footer", "aside", "search"];
@@ -36,10 +37,42 @@ const AROUND_ROLES: &[&str] =
     &["navigation", "banner", "contentinfo", "search", "complementary", "menu", "menubar", "dialog", "alert"];
 /// Parts of the names of classes and ids of what stands around the content.
 const AROUND_NAMES: &[&str] = &[
-    "nav", "navbar", "navigation", "menu", "sidebar", "breadcrumb", "breadcrumbs", "footer", "cookie", "cookies", "consent",
-    "banner", "share", "sharing", "social", "advert", "advertisement", "ads", "ad", "promo", "related", "newsletter",
-    "subscribe", "skip", "pagination", "pager", "toolbar", "toc", "comments", "popup", "modal", "editsection", "headerlink",
-    "masthead", "recommended", "sponsored",
+    "nav",
+    "navbar",
+    "navigation",
+    "menu",
+    "sidebar",
+    "breadcrumb",
+    "breadcrumbs",
+    "footer",
+    "cookie",
+    "cookies",
+    "consent",
+    "banner",
+    "share",
+    "sharing",
+    "social",
+    "advert",
+    "advertisement",
+    "ads",
+    "ad",
+    "promo",
+    "related",
+    "newsletter",
+    "subscribe",
+    "skip",
+    "pagination",
+    "pager",
+    "toolbar",
+    "toc",
+    "comments",
+    "popup",
+    "modal",
+    "editsection",
+    "headerlink",
+    "masthead",
+    "recommended",
+    "sponsored",
 ];
 /// Deepest list or quotation. What is deeper stands beside the last one.
 const DEEPEST: usize = 12;

@@ -40,20 +40,95 @@ pub(super) enum What {
 
 /// Elements that stand in blocks of their own.
 const BLOCKS: &[&str] = &[
-    "address", "article", "aside", "blockquote", "caption", "center", "dd", "details", "div", "dl", "dt", "fieldset",
-    "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hgroup", "hr", "legend", "li",
-    "main", "menu", "nav", "ol", "p", "pre", "search", "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead",
-    "tr", "ul", "#root",
+    "address",
+    "article",
+    "aside",
+    "blockquote",
+    "caption",
+    "center",
+    "dd",
+    "details",
+    "div",
+    "dl",
+    "dt",
+    "fieldset",
+    "figcaption",
+    "figure",
+    "footer",
+    "form",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "header",
+    "hgroup",
+    "hr",
+    "legend",
+    "li",
+    "main",
+    "menu",
+    "nav",
+    "ol",
+    "p",
+    "pre",
+    "search",
+    "section",
+    "summary",
+    "table",
+    "tbody",
+    "td",
+    "tfoot",
+    "th",
+    "thead",
+    "tr",
+    "ul",
+    "#root",
 ];
 /// Elements that never have an end.
-const VOID: &[&str] = &[
-    "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
-];
+const VOID: &[&str] =
+    &["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"];
 /// Elements that end an open paragraph.
 const ENDS_PARAGRAPH: &[&str] = &[
-    "address", "article", "aside", "blockquote", "center", "details", "dialog", "dir", "div", "dl", "dd", "dt", "fieldset",
-    "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hgroup", "hr", "li", "main",
-    "menu", "nav", "ol", "p", "pre", "search", "section", "summary", "table", "ul",
+    "address",
+    "article",
+    "aside",
+    "blockquote",
+    "center",
+    "details",
+    "dialog",
+    "dir",
+    "div",
+    "dl",
+    "dd",
+    "dt",
+    "fieldset",
+    "figcaption",
+    "figure",
+    "footer",
+    "form",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "header",
+    "hgroup",
+    "hr",
+    "li",
+    "main",
+    "menu",
+    "nav",
+    "ol",
+    "p",
+    "pre",
+    "search",
+    "section",
+    "summary",
+    "table",
+    "ul",
 ];
 /// Elements that an end tag from inside does not close.
 const BOUNDARIES: &[&str] = &["td", "th", "caption", "table", "template", "svg", "math", "object"];
@@ -71,9 +146,8 @@ impl Tree {
             match token {
                 Token::StartTag(tag) => {
                     let name = text(&tag.name);
-                    let attribute = |(name, value): (HtmlString, html5gum::Spanned<HtmlString, ()>)| {
-                        (text(&name), text(&value))
-                    };
+                    let attribute =
+                        |(name, value): (HtmlString, html5gum::Spanned<HtmlString, ()>)| (text(&name), text(&value));
                     let attributes = tag.attributes.into_iter().map(attribute).collect();
                     building.start((name, attributes), tag.self_closing);
                 }
@@ -264,7 +338,9 @@ impl Building {
             let tag = self.tree.tag(*id);
             if closed.contains(&tag) {
                 found = Some(depth);
-            } else if within.contains(&tag) || BOUNDARIES.contains(&tag) && !closed.iter().any(|tag| TABLE_PARTS.contains(tag)) {
+            } else if within.contains(&tag)
+                || BOUNDARIES.contains(&tag) && !closed.iter().any(|tag| TABLE_PARTS.contains(tag))
+            {
                 break;
             } else if tag == "table" {
                 break;
