@@ -1,6 +1,5 @@
 //! One request and its answer over a connection, read piece by piece within its limits.
 
-use std::convert::Infallible;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -188,10 +187,4 @@ impl Exchange<'_> {
 /// Returns a header as text; bytes that are none are replaced.
 pub(super) fn text_of(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
     headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
-}
-
-impl From<Infallible> for FetchError {
-    fn from(never: Infallible) -> Self {
-        match never {}
-    }
 }

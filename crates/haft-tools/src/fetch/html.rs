@@ -10,8 +10,6 @@ mod join;
 mod main_content;
 mod page;
 mod table;
-#[cfg(test)]
-mod tests;
 mod tree;
 
 use blocks::blocks;
@@ -55,7 +53,7 @@ pub(super) fn to_markdown(html: &str, address: &str) -> Converted {
     if tree.is_cut {
         notes.push("The page has too many elements; its end is missing.".to_owned());
     }
-    if markdown.len() < SAYS_SOMETHING && runs_scripts(&tree) {
+    if markdown.len() < SAYS_SOMETHING && is_shell(&tree) {
         notes.push(
             "The page is made by scripts, which are not run, so most of it is missing. Look for an API or a feed of the site, \
              or ask the user for the content."
@@ -66,8 +64,24 @@ pub(super) fn to_markdown(html: &str, address: &str) -> Converted {
     Converted { markdown: titled(&page, markdown), notes }
 }
 
-fn runs_scripts(tree: &Tree) -> bool {
-    tree.below(0).any(|id| tree.tag(id) == "script")
+/// Ids of the empty elements that scripts fill.
+const MOUNTS: [&str; 8] = ["root", "app", "__next", "__nuxt", "___gatsby", "svelte", "app-root", "application"];
+
+/// Returns whether scripts would make the content: nothing is there, or an element waits for them, or the page says so.
+fn is_shell(tree: &Tree) -> bool {
+    let waits = |id: usize| {
+        let is_mount =
+            tree.attribute(id, "id").is_some_and(|own| MOUNTS.contains(&own)) || MOUNTS.contains(&tree.tag(id));
+        is_mount && tree.letters(id) == 0
+    };
+    let says_so = |id: usize| tree.tag(id) == "noscript" && tree.text(id).to_ascii_lowercase().contains("javascript");
+    let has_script = tree.below(0).any(|id| tree.tag(id) == "script");
+    has_script && (tree.below(0).any(|id| waits(id) || says_so(id)) || is_empty(tree))
+}
+
+/// Returns whether no text of a page is shown.
+fn is_empty(tree: &Tree) -> bool {
+    blocks(&Page::new(tree, String::new(), Keeps::All), 0).is_empty()
 }
 
 /// What a page without content still says: its description, and what it says to readers without scripts.

@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use haft_contract::BoxFuture;
 use haft_contract::effect::Host;
 use haft_policy::decision::Class;
 use haft_policy::grant::GrantScope;
-use haft_runtime::approval::{Verdict, YesToOrdinary};
+use haft_runtime::approval::{ApprovalRequest, Approver, Verdict, YesToOrdinary};
 use haft_runtime::bits::Bit;
-use haft_testkit::approver::{Script, nobody};
+use haft_testkit::approver::Script;
 use haft_testkit::scene::Scene;
-use haft_testkit::snapshot;
 use haft_testkit::web::Web;
 use serde_json::json;
 
@@ -62,23 +62,23 @@ async fn pages_become_readable_markdown() {
 #[tokio::test]
 async fn no_page_is_too_deep_too_wide_or_too_odd() {
     for (name, html) in [
-        ("depth", "<div>".repeat(100_000) + "end"),
-        ("inline depth", "<b><i>".repeat(50_000) + "end"),
-        ("lists", "<ul><li>x".repeat(20_000)),
-        ("quotations", "<blockquote>x".repeat(20_000)),
+        ("depth", "<div>".repeat(10_000) + "end"),
+        ("inline depth", "<b><i>".repeat(5_000) + "end"),
+        ("lists", "<ul><li>x".repeat(2_000)),
+        ("quotations", "<blockquote>x".repeat(2_000)),
         ("tables", "<table><tr><td>x".repeat(5_000)),
         ("spans", format!("<table>{}", "<tr><td colspan=9999 rowspan=9999>x<td>y".repeat(2_000))),
-        ("wide", format!("<table><tr>{}{}", "<td colspan=100>x".repeat(1_000), "<tr><td>y".repeat(20_000))),
-        ("links", "<a href=x>y ".repeat(50_000)),
-        ("attributes", format!("<p {}>x", (0..20_000).map(|at| format!("a{at}=1 ")).collect::<String>())),
-        ("backticks", format!("<pre>{}</pre>", "`".repeat(100_000))),
-        ("unclosed", "<a href=\"<p>".repeat(20_000)),
-        ("entities", "&#x110000;&#0;&#xD800;&bogus;&amp".repeat(10_000)),
+        ("wide", format!("<table><tr>{}{}", "<td colspan=100>x".repeat(1_000), "<tr><td>y".repeat(2_000))),
+        ("links", "<a href=x>y ".repeat(5_000)),
+        ("attributes", format!("<p {}>x", (0..2_000).map(|at| format!("a{at}=1 ")).collect::<String>())),
+        ("backticks", format!("<pre>{}</pre>", "`".repeat(10_000))),
+        ("unclosed", "<a href=\"<p>".repeat(2_000)),
+        ("entities", "&#x110000;&#0;&#xD800;&bogus;&amp".repeat(1_000)),
     ] {
         let began = Instant::now();
         let result = page(html).call("fetch", json!({ "url": "https://a.example/" })).await;
         assert!(result.error.is_none(), "{name}: {:?}", result.error);
-        assert!(began.elapsed() < 10 * A_SECOND, "{name} took {:?}", began.elapsed());
+        assert!(began.elapsed() < 5 * A_SECOND, "{name} took {:?}", began.elapsed());
     }
 }
 
@@ -117,18 +117,33 @@ async fn documents_are_told_by_what_they_are() {
         .page("https://a.example/h", "text/html", "<p>a <b>b</b>")
         .answer("https://a.example/e", (503, "text/html"), "<h1>Closed</h1><p>Come back later.");
     let scene = scene(web, "a.example");
-    snapshot!(scene.told("fetch", json!({ "url": "https://a.example/j" })).await, @r#""#);
-    snapshot!(scene.told("fetch", json!({ "url": "https://a.example/p" })).await, @r#""#);
-    snapshot!(scene.told("fetch", json!({ "url": "https://a.example/h", "raw": true })).await, @r#""#);
-    snapshot!(scene.told("fetch", json!({ "url": "https://a.example/e" })).await, @r#""#);
-    snapshot!(scene.told("fetch", json!({ "url": "https://a.example/missing" })).await, @r#""#);
+    let told = async |arguments| scene.call("fetch", arguments).await;
+    let text = told(json!({ "url": "https://a.example/j" })).await.text();
+    assert!(text.contains(": application/json, 32 bytes, compacted; "), "{text}");
+    assert!(text.ends_with("]\n{\"b\":[1,2],\"a\":null}\n[end: 1 line]\n"), "{text}");
+    let text = told(json!({ "url": "https://a.example/p" })).await.text();
+    assert!(
+        text.starts_with("[https://a.example/p: application/pdf, 10 bytes; It is no text, so it is not shown"),
+        "{text}"
+    );
+    let text = told(json!({ "url": "https://a.example/h", "raw": true })).await.text();
+    assert!(text.contains("text/html, 13 bytes; ") && text.contains("]\n<p>a <b>b</b>\n"), "{text}");
+    for (path, what) in [
+        ("e", "a.example answered 503 (the server failed). It says: # Closed Come back later."),
+        ("missing", "a.example answered 404 (not found). It says: # Missing There is no such page."),
+    ] {
+        let error = told(json!({ "url": format!("https://a.example/{path}") })).await.error.expect("no document");
+        assert_eq!(error.what, what);
+    }
 }
 
 #[tokio::test]
 async fn a_page_of_a_file_of_a_code_host_is_its_raw_text() {
     let raw = "https://raw.githubusercontent.com/a/b/main/x.rs";
     let scene = scene(Web::new().page(raw, "text/plain", "fn main() {}\n"), "raw.githubusercontent.com");
-    snapshot!(scene.told("fetch", json!({ "url": "https://github.com/a/b/blob/main/x.rs" })).await, @r#""#);
+    let text = scene.call("fetch", json!({ "url": "https://github.com/a/b/blob/main/x.rs" })).await.text();
+    assert!(text.contains("; This is the raw file behind a page of github.com; "), "{text}");
+    assert!(text.ends_with("]\nfn main() {}\n[end: 1 line]\n"), "{text}");
 }
 
 #[tokio::test]
@@ -155,21 +170,34 @@ async fn add(scene: &Scene, what: &str) -> Option<String> {
         "untrusted" => scene.call("fetch", json!({ "url": "https://granted.example/" })).await,
         _ => scene.call("fetch", json!({ "url": "https://other.example/" })).await,
     };
-    result.error.map(|error| error.rule.clone().unwrap_or_default())
+    result.error.map(|error| error.what.clone())
+}
+
+/// What the question about the three together says, whichever comes last.
+const TOGETHER: &str = "a host that was not granted";
+
+/// Says yes to reading secrets, as far as that is all that is asked.
+struct YesToSecrets;
+
+impl Approver for YesToSecrets {
+    fn ask<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Verdict> {
+        let is_more = request.ruling.reason.contains(TOGETHER);
+        let verdict = if is_more { Verdict::NoAnswer { how: "ask a person".into() } } else { Verdict::AllowOnce };
+        Box::pin(async { verdict })
+    }
 }
 
 #[tokio::test]
 async fn the_third_of_the_three_taints_is_a_question_that_no_yes_beforehand_answers() {
-    const RULE: &str = "private data, text from outside, and a way out";
     // Whatever is sent to a host also lets its text in, so the last one is never the text of a stranger alone here.
     for order in [["private", "untrusted", "send"], ["untrusted", "private", "send"], ["untrusted", "send", "private"]]
     {
         let scene = Scene::new().file(".env", "KEY=1\n").web(Web::of_examples());
-        let scene = scene.approver(YesToOrdinary::or_ask(nobody()));
+        let scene = scene.approver(YesToOrdinary::or_ask(YesToSecrets));
         scene.session().grant(GrantScope::Host(Host("granted.example".into())));
         assert_eq!(add(&scene, order[0]).await, None, "{order:?}");
         assert_eq!(add(&scene, order[1]).await, None, "{order:?}");
-        assert_eq!(add(&scene, order[2]).await.as_deref(), Some(RULE), "{order:?}");
+        assert!(add(&scene, order[2]).await.is_some_and(|told| told.contains(TOGETHER)), "{order:?}");
     }
 }
 
@@ -192,7 +220,11 @@ async fn whoever_is_asked_about_the_third_taint_says_yes_only_once() {
 async fn a_search_returns_results_and_says_what_to_do_where_none_is_set_up() {
     let web = Web::of_examples();
     let found = scene(web.clone(), "api.search.brave.com");
-    snapshot!(found.told("web_search", json!({ "query": "a guide" })).await, @r#""#);
+    let text = found.call("web_search", json!({ "query": "a guide" })).await.text();
+    assert!(text.starts_with("1. A guide\n   https://docs.example.com/guide\n   How.\n[by brave; "), "{text}");
     assert!(web.sent()[0].headers.contains(&("x-subscription-token".to_owned(), "key".to_owned())));
-    snapshot!(Scene::new().web(Web::new()).told("web_search", json!({ "query": "a guide" })).await, @r#""#);
+    let none = Scene::new().web(Web::new()).call("web_search", json!({ "query": "a guide" })).await;
+    let error = none.error.expect("nothing is set up");
+    let told = format!("{} {}", error.what, error.next);
+    assert!(told.contains("ask the user to set one of BRAVE_API_KEY, SERPER_API_KEY, TAVILY_API_KEY"), "{told}");
 }

@@ -34,9 +34,12 @@ impl Writing<'_, '_> {
     }
 
     fn put(&mut self, block: String) {
-        if !block.trim().is_empty() {
-            self.blocks.push(block);
+        if block.trim().is_empty() {
+            return;
         }
+        // Another sign begins another list.
+        let is_next_list = block.starts_with("- ") && self.blocks.last().is_some_and(|last| last.starts_with("- "));
+        self.blocks.push(if is_next_list { with_other_sign(&block) } else { block });
     }
 
     fn node(&mut self, id: Id) {
@@ -95,7 +98,19 @@ impl Writing<'_, '_> {
     }
 
     fn heading(&mut self, id: Id, level: &str) {
-        let words = Inline::of(self.page, self.page.tree.children(id)).replace("  \n", " ").replace('\n', " ");
+        let page = self.page;
+        let children = page.tree.children(id);
+        let is_block = |child: &Id| page.tree.is_block(*child) || page.tree.holds_block(*child);
+        // A heading that is never closed ends where the next block begins, unless its words are in that block.
+        let end = children.iter().position(is_block).filter(|end| !Inline::of(page, &children[..*end]).is_empty());
+        let (own, rest) = children.split_at(end.unwrap_or(children.len()));
+        self.heading_of(own, level);
+        rest.iter().for_each(|child| self.node(*child));
+        self.end_run();
+    }
+
+    fn heading_of(&mut self, nodes: &[Id], level: &str) {
+        let words = Inline::of(self.page, nodes).replace("  \n", " ").replace('\n', " ");
         let words = words.trim_end_matches(['#', '¶']).trim().to_owned();
         if !words.is_empty() {
             self.put(format!("{} {words}", "#".repeat(level.parse().unwrap_or(1))));
@@ -206,6 +221,12 @@ fn list(page: &Page<'_>, id: Id) -> String {
     let apart = if is_tight { "\n" } else { "\n\n" };
     let written = items.into_iter().map(|(marker, blocks)| item(&marker, &blocks.join(apart)));
     written.collect::<Vec<_>>().join(apart)
+}
+
+/// Begins the items of a list with the other sign.
+fn with_other_sign(list: &str) -> String {
+    let line = |line: &str| line.strip_prefix("- ").map_or_else(|| line.to_owned(), |rest| format!("* {rest}"));
+    list.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Writes an item of a list: its lines stand behind the width of the marker.

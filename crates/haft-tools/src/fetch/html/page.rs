@@ -128,6 +128,9 @@ impl<'a> Page<'a> {
         if matches!(tag, "main" | "article" | "body" | "#root" | "pre" | "code" | "table") {
             return false;
         }
+        if tag == "footer" && tree.around(id).any(|around| tree.tag(around) == "blockquote") {
+            return false;
+        }
         let role = tree.attribute(id, "role").unwrap_or_default();
         if AROUND.contains(&tag) || AROUND_ROLES.contains(&role) {
             // A note in the margin belongs to the text; a list of links does not.

@@ -3,6 +3,8 @@
 //! The tokens are those of browsers; the tree is simpler than theirs. It closes what a page leaves open and ignores what a
 //! page closes twice. It has a limit of depth and of size, so that no page can exhaust the memory or the stack.
 
+use std::collections::HashMap;
+
 use html5gum::{DefaultEmitter, HtmlString, Token, Tokenizer};
 
 /// Deepest element. What is deeper becomes a child of the last one that fits.
@@ -141,7 +143,8 @@ impl Tree {
         let mut emitter = DefaultEmitter::default();
         emitter.naively_switch_states(true);
         let root = Node::new(What::Element { tag: "#root".into(), attributes: Vec::new() }, 0);
-        let mut building = Building { tree: Tree { nodes: vec![root], is_cut: false }, open: vec![0] };
+        let mut building =
+            Building { tree: Tree { nodes: vec![root], is_cut: false }, open: vec![0], counts: HashMap::new() };
         for Ok(token) in Tokenizer::new_with_emitter(html, emitter) {
             match token {
                 Token::StartTag(tag) => {
@@ -271,6 +274,8 @@ fn text(bytes: &[u8]) -> String {
 struct Building {
     tree: Tree,
     open: Vec<Id>,
+    /// How many elements of each tag are open, so that nothing is looked for in vain.
+    counts: HashMap<String, usize>,
 }
 
 impl Building {
@@ -284,6 +289,20 @@ impl Building {
         let Some(id) = self.add(What::Element { tag, attributes }) else { return };
         if !is_void && self.open.len() < DEEPEST {
             self.open.push(id);
+            *self.counts.entry(self.tree.tag(id).to_owned()).or_default() += 1;
+        }
+    }
+
+    fn is_open(&self, tag: &str) -> bool {
+        self.counts.get(tag).is_some_and(|count| *count > 0)
+    }
+
+    /// Closes the elements behind so many.
+    fn close(&mut self, depth: usize) {
+        for id in self.open.drain(depth..) {
+            if let Some(count) = self.counts.get_mut(self.tree.tag(id)) {
+                *count -= 1;
+            }
         }
     }
 
@@ -327,12 +346,15 @@ impl Building {
         let is_heading = |tag: &str| matches!(tag, "h1" | "h2" | "h3" | "h4" | "h5" | "h6");
         let current = self.open.last().map_or("", |id| self.tree.tag(*id));
         if is_heading(tag) && is_heading(current) {
-            self.open.pop();
+            self.close(self.open.len() - 1);
         }
     }
 
     /// Closes the outermost open element of these, but looks no further than the innermost of those.
     fn close_up_to(&mut self, closed: &[&str], within: &[&str]) {
+        if !closed.iter().any(|tag| self.is_open(tag)) {
+            return;
+        }
         let mut found = None;
         for (depth, id) in self.open.iter().enumerate().skip(1).rev() {
             let tag = self.tree.tag(*id);
@@ -347,7 +369,7 @@ impl Building {
             }
         }
         if let Some(depth) = found {
-            self.open.truncate(depth);
+            self.close(depth);
         }
     }
 
@@ -357,13 +379,15 @@ impl Building {
             "br" => return self.start(("br".to_owned(), Vec::new()), true),
             _ => {}
         }
+        let is_heading = |tag: &str| matches!(tag, "h1" | "h2" | "h3" | "h4" | "h5" | "h6");
+        if !self.is_open(tag) && !is_heading(tag) {
+            return;
+        }
         let is_part = TABLE_PARTS.contains(&tag);
         for (depth, id) in self.open.iter().enumerate().skip(1).rev() {
             let open = self.tree.tag(*id);
-            let is_heading = |tag: &str| matches!(tag, "h1" | "h2" | "h3" | "h4" | "h5" | "h6");
             if open == tag || is_heading(tag) && is_heading(open) {
-                self.open.truncate(depth);
-                return;
+                return self.close(depth);
             }
             let is_boundary = if is_part { open == "table" } else { BOUNDARIES.contains(&open) };
             if is_boundary {
