@@ -80,6 +80,11 @@ impl Situation<'_> {
         Self { contained, ..self }
     }
 
+    /// Returns whether a part of a command reads or changes only what the session itself has made.
+    pub fn is_of_session(self, effect: &Effect) -> bool {
+        self.own_folder(effect, EffectSort::of(effect)).is_some()
+    }
+
     /// Returns which folder of the session a part of a command reads or changes, if it is one; as commands name it.
     ///
     /// What is removed from the home and is there for the user too, and names in it that are secret or make programs run,

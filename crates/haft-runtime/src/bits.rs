@@ -15,6 +15,7 @@ use haft_contract::connection::{HostOutcome, ReachedHost};
 use haft_contract::effect::Effect;
 use haft_contract::process::Level;
 use haft_policy::hosts::host_of;
+use haft_policy::policy::Mode;
 use haft_policy::rule::EffectSort;
 use haft_policy::taints::LastTaint;
 
@@ -52,11 +53,13 @@ impl Bit {
             |effect: &Effect| matches!(effect, Effect::Step(_)) && around.is_some_and(Surroundings::is_supervised);
         let is_any = |is: &dyn Fn(&Effect) -> bool| effects.iter().any(is);
         let is_any_unknown = |is: &dyn Fn(&Effect) -> bool| effects.iter().filter(|effect| !is_known(effect)).any(is);
+        let own = |effect: &Effect| is_of_session(effect, around);
+        let reads = is_any(&|effect| reads_private(effect) && !own(effect));
         let around = around.filter(|_| may_do_anything(effects));
         let may_read = around.is_some_and(|around| around.level == Level::None);
         let may_connect = may_read || around.is_some_and(|around| around.network);
         let mut bits = Vec::new();
-        bits.extend((may_read || is_any(&reads_private)).then_some(Bit::Private));
+        bits.extend((may_read || reads).then_some(Bit::Private));
         bits.extend((may_connect || is_any_unknown(&takes_in)).then_some(Bit::Untrusted));
         bits.extend((may_connect || is_any_unknown(&|effect| sends(effect, not_granted))).then_some(Bit::Send));
         bits
@@ -96,6 +99,11 @@ fn reads_private(effect: &Effect) -> bool {
     )
 }
 
+/// Returns whether a part of a command reads only what the session itself has made, as in a home of its own.
+fn is_of_session(effect: &Effect, around: Option<&Surroundings>) -> bool {
+    around.is_some_and(|around| around.situation(Mode::Normal, &[]).is_of_session(effect))
+}
+
 fn takes_in(effect: &Effect) -> bool {
     effect.gives_network() || matches!(effect, Effect::Connect(_) | Effect::Remote(_))
 }
@@ -109,14 +117,15 @@ fn sends(effect: &Effect, not_granted: &BTreeSet<String>) -> bool {
 
 /// Returns the bits that the words of a call alone set. Of a supervised command that is what names its host: everything
 /// else is asked about when it connects.
-pub(crate) fn told_by(effects: &[Effect], not_granted: &BTreeSet<String>, is_supervised: bool) -> Vec<Bit> {
+pub(crate) fn told_by(effects: &[Effect], not_granted: &BTreeSet<String>, around: Option<&Surroundings>) -> Vec<Bit> {
+    let is_supervised = around.is_some_and(Surroundings::is_supervised);
     let counts = |effect: &&Effect| {
         let is_live = is_supervised && matches!(effect, Effect::Step(_)) && effect.gives_network();
         !is_live || host_of(effect).is_some_and(|host| not_granted.contains(&host.0))
     };
     let is_any = |is: &dyn Fn(&Effect) -> bool| effects.iter().filter(counts).any(is);
     let mut bits = Vec::new();
-    bits.extend(is_any(&reads_private).then_some(Bit::Private));
+    bits.extend(is_any(&|effect| reads_private(effect) && !is_of_session(effect, around)).then_some(Bit::Private));
     bits.extend(is_any(&takes_in).then_some(Bit::Untrusted));
     bits.extend(is_any(&|effect| sends(effect, not_granted)).then_some(Bit::Send));
     bits
@@ -183,7 +192,10 @@ mod tests {
     #[test]
     fn the_words_of_a_supervised_command_count_where_they_name_a_host_that_was_not_granted() {
         let not_granted = BTreeSet::from(["other.example".to_owned()]);
-        let told = |does: Does, is_supervised| told_by(&[step(does)], &not_granted, is_supervised);
+        let supervised = Surroundings { supervised: true, ..SEALED };
+        let told = |does: Does, is_supervised: bool| {
+            told_by(&[step(does)], &not_granted, is_supervised.then_some(&supervised))
+        };
         let both = vec![Bit::Untrusted, Bit::Send];
         assert_eq!(told(Does::Connect(Some(Host("other.example".into()))), true), both);
         assert_eq!(told(Does::Connect(Some(Host("granted.example".into()))), true), []);

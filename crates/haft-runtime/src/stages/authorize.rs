@@ -153,7 +153,10 @@ impl Bench<'_> {
             let ruling = self.policy.judge(planned.entry.native_name(), std::slice::from_ref(effect), situation);
             ruling.decision == Decision::Allow
         };
-        for effect in planned.plan.effects.iter() {
+        let is_supervised = self.around.as_ref().is_some_and(Surroundings::is_supervised);
+        // In a network of its own, the machine itself is the sandbox.
+        let stays = |effect: &Effect| is_supervised && matches!(effect, Effect::Step(step) if step.does.stays_here());
+        for effect in planned.plan.effects.iter().filter(|effect| !stays(effect)) {
             if let Some(host) = host_of(effect).filter(|_| !is_granted(effect)) {
                 self.cx.note(|notes| notes.hosts_not_granted.insert(host.0.clone()));
             }
@@ -164,8 +167,7 @@ impl Bench<'_> {
     /// out.
     fn last_taint(&self, planned: &Planned) -> Option<LastTaint> {
         let not_granted = self.cx.note(|notes| notes.hosts_not_granted.clone());
-        let is_supervised = self.around.as_ref().is_some_and(Surroundings::is_supervised);
-        let told = bits::told_by(&planned.plan.effects, &not_granted, is_supervised);
+        let told = bits::told_by(&planned.plan.effects, &not_granted, self.around.as_ref());
         if told.is_empty() { None } else { bits::last_taint(&self.cx.session.bits(), &told) }
     }
 

@@ -20,6 +20,7 @@ use super::authorize::NOT_COVERED;
 use crate::approval::{ApprovalRequest, Verdict};
 use crate::bits::{self, Bit};
 use crate::call_context::CallContext;
+use crate::containment::Surroundings;
 use crate::entry::Entry;
 use crate::events::What;
 use crate::hooks::HookedCall;
@@ -115,7 +116,9 @@ impl Caller<'_> {
     /// way out. What the running call has read so far counts.
     fn last_taint(&self, ruling: &Ruling, is_granted: bool) -> Option<LastTaint> {
         let mut session = self.cx.session.bits();
-        let own = bits::told_by(self.effects, &BTreeSet::new(), true);
+        let runs = self.effects.iter().any(|effect| matches!(effect, Effect::Run(_)));
+        let around = runs.then(|| Surroundings::of(&self.cx.session.ground.doors));
+        let own = bits::told_by(self.effects, &BTreeSet::new(), around.as_ref());
         session.extend(own.into_iter().filter(|bit| *bit == Bit::Private));
         session.extend((!self.cx.redactor.met().is_empty()).then_some(Bit::Private));
         let is_sent = !is_granted && ruling.decision != decision::Decision::Allow;
