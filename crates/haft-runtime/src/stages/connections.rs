@@ -172,6 +172,18 @@ impl Caller<'_> {
         setting_for(&names, self.policy.hosts().map(|hosts| &**hosts as &dyn HostSettings))
     }
 
+    /// Says what waits for which hosts.
+    fn preview(&self, hosts: &[&Wanted], setting: &HostSetting) -> Preview {
+        let named: Vec<String> = hosts.iter().map(|wanted| format!("{} (port {})", wanted.host, wanted.port)).collect();
+        let belongs = match setting.belongs.as_slice() {
+            [] => String::new(),
+            belongs => format!(" {}.", belongs.join(", ")),
+        };
+        let runs = self.effects.iter().any(|effect| matches!(effect, Effect::Run(_)));
+        let who = if runs { "The running command waits" } else { "The document is redirected, and the call waits" };
+        Preview::Text(format!("{who} to connect to {}.{belongs}", named.join(", ")))
+    }
+
     /// Asks about hosts, and remembers the answer.
     async fn ask(&self, open: &[ConnectionQuestion], said: &mut Said) {
         let cx = self.cx;
@@ -188,16 +200,8 @@ impl Caller<'_> {
         let mut effects: Vec<Effect> = hosts.iter().map(|wanted| Effect::Connect(Host(wanted.host.clone()))).collect();
         effects.dedup();
         let effects: Arc<[Effect]> = effects.into();
-        let named: Vec<String> = hosts.iter().map(|wanted| format!("{} (port {})", wanted.host, wanted.port)).collect();
         let setting = self.setting(&hosts);
-        let belongs = match setting.belongs.as_slice() {
-            [] => String::new(),
-            belongs => format!(" {}.", belongs.join(", ")),
-        };
-        let named = named.join(", ");
-        let runs = self.effects.iter().any(|effect| matches!(effect, Effect::Run(_)));
-        let who = if runs { "The running command waits" } else { "The document is redirected, and the call waits" };
-        let preview = Preview::Text(format!("{who} to connect to {named}.{belongs}"));
+        let preview = self.preview(&hosts, &setting);
         let about = Subject { entry: self.entry, called: self.called, effects: &effects, preview: &preview };
         let taint =
             |wanted: &&Wanted| self.last_taint(&self.judge(&Host(wanted.host.clone())), granted.contains(wanted));
