@@ -355,16 +355,13 @@ impl Building {
         if !closed.iter().any(|tag| self.is_open(tag)) {
             return;
         }
+        let is_part = closed.iter().any(|tag| TABLE_PARTS.contains(tag));
         let mut found = None;
         for (depth, id) in self.open.iter().enumerate().skip(1).rev() {
             let tag = self.tree.tag(*id);
             if closed.contains(&tag) {
                 found = Some(depth);
-            } else if within.contains(&tag)
-                || BOUNDARIES.contains(&tag) && !closed.iter().any(|tag| TABLE_PARTS.contains(tag))
-            {
-                break;
-            } else if tag == "table" {
+            } else if within.contains(&tag) || tag == "table" || BOUNDARIES.contains(&tag) && !is_part {
                 break;
             }
         }
