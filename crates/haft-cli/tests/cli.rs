@@ -73,6 +73,8 @@ mod terminal;
 mod trust;
 #[path = "cli/trusted_copy.rs"]
 mod trusted_copy;
+#[path = "cli/web.rs"]
+mod web;
 #[path = "cli/which_workspace.rs"]
 mod which_workspace;
 #[path = "cli/written_rules.rs"]

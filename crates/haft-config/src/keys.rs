@@ -39,6 +39,13 @@ pub enum KeyPlace {
     File(String, PathBuf),
 }
 
+impl Key {
+    /// Returns the key itself, for a request.
+    pub fn text(&self) -> &str {
+        self.value.expose_secret()
+    }
+}
+
 impl fmt::Display for KeyPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

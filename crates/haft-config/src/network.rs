@@ -134,6 +134,11 @@ impl HostPattern {
         self.port.is_none() && self.fits(host, 0)
     }
 
+    /// Returns whether it means exactly one host.
+    pub fn is_one_host(&self) -> bool {
+        !self.is_below
+    }
+
     /// Returns the port that is meant, where it is one.
     pub fn port(&self) -> Option<u16> {
         self.port

@@ -105,6 +105,8 @@ pub(crate) struct SomeLimits {
     command_time: Option<Seconds>,
     command_time_most: Option<Seconds>,
     command_output: Option<Positive>,
+    fetch_bytes: Option<Positive>,
+    fetch_time: Option<Seconds>,
     failures_in_a_row: Option<Positive>,
 }
 
@@ -138,6 +140,8 @@ impl SomeLimits {
             command_time: self.command_time.map_or(limits.command_time, |Seconds(time)| time),
             command_time_most: self.command_time_most.map_or(limits.command_time_most, |Seconds(time)| time),
             command_output: self.command_output.map_or(limits.command_output, |Positive(bytes)| bytes as u64),
+            fetch_bytes: number(self.fetch_bytes, limits.fetch_bytes),
+            fetch_time: self.fetch_time.map_or(limits.fetch_time, |Seconds(time)| time),
             failures_in_a_row: number(self.failures_in_a_row, limits.failures_in_a_row),
             page_style: limits.page_style,
         }

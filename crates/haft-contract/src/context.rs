@@ -31,6 +31,7 @@ use crate::process::{CallerStreams, Command, Heard, Ran, Settle};
 use crate::search::{FindRequest, Found, FoundLine, ListRequest, Listing, SearchRequest, Searched, SearchedSoFar};
 use crate::session_state::{AgentState, NoState, Storage};
 use crate::user_questions::{NoUser, UserDesk, UserQuestion, UserReply};
+use crate::web::{Fetch, Fetched};
 use crate::wrapping::Wrapping;
 use line_part::{LinePart, part_of};
 
@@ -212,6 +213,11 @@ impl<'a> RunContext<'a> {
     /// Sends a request to another machine.
     pub async fn request(&self, request: &Request) -> Result<Response, ToolError> {
         self.doors.net.request(self.permit, request).await
+    }
+
+    /// Fetches a document of the web.
+    pub async fn fetch(&self, fetch: &Fetch) -> Result<Fetched, ToolError> {
+        self.doors.net.fetch(self.permit, fetch).await
     }
 
     /// Lists a folder.

@@ -310,7 +310,19 @@ impl Does {
     }
 }
 
+/// Ends of names that are given to machines of a network of its own.
+const OWN_NETWORK: [&str; 6] = ["localhost", "local", "internal", "intranet", "lan", "home.arpa"];
+
 impl Host {
+    /// Returns whether its name is one of this machine or its network, whatever it resolves to: `localhost`, a name without
+    /// a dot, or one that ends as names of such networks do.
+    pub fn is_of_own_network(&self) -> bool {
+        let name = self.0.trim_end_matches('.').to_ascii_lowercase();
+        let ends =
+            |end: &&str| name.strip_suffix(*end).is_some_and(|before| before.is_empty() || before.ends_with('.'));
+        OWN_NETWORK.iter().any(ends) || name == "metadata.goog" || !name.contains(['.', ':'])
+    }
+
     /// Returns whether it is the machine itself: `localhost`, or an address that never leaves it.
     pub fn is_here(&self) -> bool {
         let name = self.0.trim_end_matches('.').to_ascii_lowercase();

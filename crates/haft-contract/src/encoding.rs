@@ -11,8 +11,11 @@
 //! Not here: reading files (`haft-workspace`), what a line is (`lines`).
 
 mod detect;
+mod labelled;
 #[cfg(test)]
 mod tests;
+
+pub use labelled::{Labelled, decode_labelled};
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -58,6 +58,7 @@ pub mod stamp;
 pub mod tool;
 pub mod user_questions;
 pub mod visible;
+pub mod web;
 pub mod wrapping;
 
 pub use haft_macros::tool;

@@ -50,6 +50,10 @@ pub struct Limits {
     pub command_time_most: Duration,
     /// Most bytes of a command's output that are kept to be read later.
     pub command_output: u64,
+    /// Most bytes of a document of the web that are read, after decompression.
+    pub fetch_bytes: usize,
+    /// How long fetching a document may take.
+    pub fetch_time: Duration,
     /// Failures of one tool in a row before the model is told to change its approach.
     pub failures_in_a_row: usize,
 }
@@ -161,6 +165,8 @@ impl Default for Limits {
             command_time: Duration::from_secs(120),
             command_time_most: Duration::from_secs(600),
             command_output: 64 * 1024 * 1024,
+            fetch_bytes: 5_000_000,
+            fetch_time: Duration::from_secs(30),
             failures_in_a_row: 3,
         }
     }

@@ -14,11 +14,31 @@ use crate::BoxFuture;
 use crate::door::Permit;
 use crate::error::ToolError;
 use crate::kinds::ErrorKind;
+use crate::web::{Fetch, Fetched, SearchAccess, WebUrl};
 
 /// Sends requests.
 pub trait Net: Send + Sync {
     /// Sends a request and waits for its answer, whatever its status is.
     fn request<'a>(&'a self, permit: &'a Permit, request: &'a Request) -> BoxFuture<'a, Result<Response, ToolError>>;
+
+    /// Reads the address of a document once. An address that no call may fetch is an error, whatever the rules say.
+    fn read_url(&self, _text: &str) -> Result<WebUrl, ToolError> {
+        Err(no_network())
+    }
+
+    /// Returns what the user has set up to search the web; nothing where that is nothing.
+    fn search_access(&self) -> Result<Option<SearchAccess>, ToolError> {
+        Ok(None)
+    }
+
+    /// Fetches a document. Every host that it leads on to is judged before it is reached.
+    fn fetch<'a>(&'a self, _permit: &'a Permit, _fetch: &'a Fetch) -> BoxFuture<'a, Result<Fetched, ToolError>> {
+        Box::pin(async { Err(no_network()) })
+    }
+}
+
+fn no_network() -> ToolError {
+    ToolError::of(ErrorKind::Unavailable, "Nothing can be reached from here: no network was set up.")
 }
 
 /// A door that is shut: nothing is reached.
@@ -27,8 +47,7 @@ pub struct NoNet;
 
 impl Net for NoNet {
     fn request<'a>(&'a self, _permit: &'a Permit, _request: &'a Request) -> BoxFuture<'a, Result<Response, ToolError>> {
-        let error = ToolError::of(ErrorKind::Unavailable, "Nothing can be reached from here: no network was set up.");
-        Box::pin(async move { Err(error) })
+        Box::pin(async { Err(no_network()) })
     }
 }
 

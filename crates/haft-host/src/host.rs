@@ -4,12 +4,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::bail;
+#[cfg(feature = "model")]
+use haft_config::keys::Keys;
 use haft_config::settings::Settings;
 use haft_contract::dialect::Dialect;
 use haft_contract::door::Doors;
 use haft_contract::result::ToolResult;
 use haft_contract::spec::Spec;
 use haft_contract::tool::AnyTool;
+#[cfg(feature = "model")]
+use haft_contract::web::SearchAccess;
 #[cfg(feature = "model")]
 use haft_net::HttpDoor;
 #[cfg(all(feature = "sandbox", feature = "model"))]
@@ -206,12 +210,39 @@ pub fn note_call(state: &WorkspaceState, result: &ToolResult, notices: &dyn Noti
 /// Adds the doors to processes and to other machines that this build has; calls through a missing one are refused.
 fn with_system(doors: Doors, settings: &Settings, hosts: Option<Arc<HostsOfSettings>>) -> Doors {
     #[cfg(feature = "sandbox")]
-    let doors = doors.with_processes(supervised(sandbox(settings), hosts));
+    let doors = doors.with_processes(supervised(sandbox(settings), hosts.clone()));
     #[cfg(feature = "model")]
-    let doors = doors.with_net(HttpDoor::new());
-    #[cfg(not(feature = "sandbox"))]
+    let doors = doors.with_net(web(settings, hosts));
+    #[cfg(not(any(feature = "sandbox", feature = "model")))]
     let _ = (settings, hosts);
     doors
+}
+
+/// Reaches other machines as the settings say.
+#[cfg(feature = "model")]
+fn web(settings: &Settings, hosts: Option<Arc<HostsOfSettings>>) -> HttpDoor {
+    let config = settings.environment.config_folder.clone();
+    let door = HttpDoor::new().searching_with(move || search_access(&config));
+    #[cfg(feature = "sandbox")]
+    let door = match hosts {
+        Some(hosts) => door.ruled_by(hosts),
+        None => door,
+    };
+    #[cfg(not(feature = "sandbox"))]
+    let _ = hosts;
+    door
+}
+
+/// Finds the first provider of searches that has a key in the environment or in `keys.toml`.
+#[cfg(feature = "model")]
+fn search_access(config: &Path) -> Result<Option<SearchAccess>, String> {
+    let keys = Keys::read(config).map_err(|mistake| mistake.to_string())?;
+    for (provider, name) in haft_tools::web_search::providers() {
+        if let Some(key) = keys.find(&name).map_err(|error| error.to_string())? {
+            return Ok(Some(SearchAccess { provider, key: key.text().to_owned() }));
+        }
+    }
+    Ok(None)
 }
 
 /// Lets commands reach hosts by name, as the settings and the answers to questions say.

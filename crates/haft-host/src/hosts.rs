@@ -211,6 +211,15 @@ impl HostRules for HostsOfSettings {
         self.decide(wanted)
     }
 
+    fn names(&self, host: &str, port: u16) -> bool {
+        let section = self.section.now();
+        let is_named = |listed: &Allowed| match listed {
+            Allowed::Hosts(hosts) => hosts.is_one_host() && hosts.fits(host, port),
+            Allowed::Group(_) => false,
+        };
+        section.allow.iter().any(is_named) && !self.is_denied(host)
+    }
+
     fn prepare(&self) {
         let _known = self.groups.hosts(Group::Registries);
     }
@@ -264,6 +273,16 @@ mod tests {
         assert_eq!(decided(&hosts, "nexus.corp.example", 8081, Speaks::Other), Some((true, true)));
         assert_eq!(decided(&hosts, "api.github.com", 22, Speaks::Other), Some((true, false)));
         assert_eq!(hosts.ports(), [8081]);
+    }
+
+    #[test]
+    fn a_fetch_may_reach_a_private_host_that_is_named_itself() {
+        let hosts = hosts("allow = [\"wiki.corp\", \"10.0.0.9:8080\", \"*.below.corp\", \"*\"]\ndeny = [\"x.corp\"]");
+        let named = [("wiki.corp", 443, true), ("10.0.0.9", 8080, true), ("10.0.0.9", 80, false)];
+        let others = [("a.below.corp", 443, false), ("other.corp", 443, false), ("x.corp", 443, false)];
+        for (host, port, expected) in named.into_iter().chain(others) {
+            assert_eq!(hosts.names(host, port), expected, "{host}:{port}");
+        }
     }
 
     #[test]

@@ -97,9 +97,6 @@ pub fn mistakes_in(file: &Path, text: &str, settings: &Settings) -> Mistakes {
     }
 }
 
-/// What agents have besides, and `haft guard` judges under these names.
-const OF_AGENTS: [&str; 2] = ["fetch", "web_search"];
-
 fn tools() -> Vec<String> {
-    haft_tools::names().into_iter().chain(OF_AGENTS).map(str::to_owned).collect()
+    haft_tools::names().into_iter().map(str::to_owned).collect()
 }

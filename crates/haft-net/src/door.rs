@@ -1,20 +1,25 @@
 //! Sends one request: to the host that was planned, within its time and size, until the call is told to stop.
 
-use std::sync::OnceLock;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use haft_contract::BoxFuture;
 use haft_contract::door::{Permit, Receipt};
 use haft_contract::effect::{Effect, Host};
-use haft_contract::error::ToolError;
+use haft_contract::error::{Next, ToolError};
 use haft_contract::kinds::ErrorKind;
 use haft_contract::net::{Net, Request, Response};
+use haft_contract::web::{Fetch, Fetched, SearchAccess, WebUrl};
 use reqwest::redirect::{Attempt, Policy};
 use reqwest::{Client, Url};
 
 use crate::failing::{told, too_late};
+use crate::fetch::{Fetcher, Security};
 use crate::method;
 use crate::names::Names;
+use crate::session_network::HostRules;
+use crate::supervisor::HostDial;
 
 /// Most redirects that are followed.
 const MOST_REDIRECTS: usize = 5;
@@ -22,15 +27,35 @@ const MOST_REDIRECTS: usize = 5;
 const TO_CONNECT: Duration = Duration::from_secs(20);
 
 /// Sends requests by HTTP. Nothing is set up before the first one.
-#[derive(Debug, Default)]
 pub struct HttpDoor {
     client: OnceLock<Client>,
+    fetcher: Fetcher,
+    search: Option<Box<FindAccess>>,
 }
+
+/// Finds what the user has set up to search the web; else says what is wrong with it.
+type FindAccess = dyn Fn() -> Result<Option<SearchAccess>, String> + Send + Sync;
 
 impl HttpDoor {
     /// Opens a door that nothing has gone through yet.
     pub fn new() -> Self {
-        Self::default()
+        let fetcher = Fetcher::new(Arc::new(HostDial::new()), Security::of_the_system());
+        Self { client: OnceLock::new(), fetcher, search: None }
+    }
+
+    /// Lets the user's settings say which hosts documents are fetched from.
+    #[must_use]
+    pub fn ruled_by(self, rules: Arc<dyn HostRules>) -> Self {
+        Self { fetcher: self.fetcher.ruled_by(rules), ..self }
+    }
+
+    /// Says how the web is searched. It is asked when something is searched.
+    #[must_use]
+    pub fn searching_with(
+        self,
+        access: impl Fn() -> Result<Option<SearchAccess>, String> + Send + Sync + 'static,
+    ) -> Self {
+        Self { search: Some(Box::new(access)), ..self }
     }
 
     fn client(&self) -> Result<&Client, ToolError> {
@@ -104,6 +129,34 @@ impl Net for HttpDoor {
                     answer.unwrap_or_else(|_elapsed| Err(too_late(&host, request.time))),
             }
         })
+    }
+
+    fn read_url(&self, text: &str) -> Result<WebUrl, ToolError> {
+        self.fetcher.read_url(text)
+    }
+
+    fn search_access(&self) -> Result<Option<SearchAccess>, ToolError> {
+        let Some(search) = &self.search else { return Ok(None) };
+        search().map_err(|why| {
+            let next = Next::AskUser("tell the user, who can correct it".into());
+            ToolError::new(ErrorKind::Unavailable, why, next)
+        })
+    }
+
+    fn fetch<'a>(&'a self, permit: &'a Permit, fetch: &'a Fetch) -> BoxFuture<'a, Result<Fetched, ToolError>> {
+        Box::pin(self.fetcher.fetch(permit, fetch))
+    }
+}
+
+impl Default for HttpDoor {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for HttpDoor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpDoor").field("client", &self.client).finish_non_exhaustive()
     }
 }
 

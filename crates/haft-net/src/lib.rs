@@ -26,6 +26,7 @@ mod door;
 #[expect(clippy::disallowed_types, reason = "this is the crate that the network is reached through")]
 pub mod exec;
 mod failing;
+mod fetch;
 #[expect(clippy::disallowed_types, reason = "this is the crate that the network is reached through")]
 mod http_listener;
 #[expect(clippy::disallowed_types, reason = "this is the crate that the network is reached through")]

@@ -33,6 +33,12 @@ pub trait HostRules: Send + Sync {
     /// Returns what the user's settings say of a connection, where they say something.
     fn granted(&self, wanted: &Wanted) -> Option<Decision>;
 
+    /// Returns whether the settings allow exactly this host by its name or address, and not as one of many: then a fetch may
+    /// reach it also on a private address.
+    fn names(&self, _host: &str, _port: u16) -> bool {
+        false
+    }
+
     /// Finds out what it takes to say more about hosts. It may take a while, and is called where nothing is granted yet.
     fn prepare(&self) {}
 

@@ -48,6 +48,7 @@ use tokio::task::{AbortHandle, JoinSet};
 
 pub use haft_contract::connection::{Decision, NetworkSockets, ProxyAddress, Speaks, Wanted};
 
+pub(crate) use self::dial::Destination;
 pub use self::dial::{Dial, DialError};
 pub use self::host_dial::HostDial;
 pub use self::judge::Judge;

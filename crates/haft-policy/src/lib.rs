@@ -23,6 +23,7 @@ pub mod rule;
 pub mod rule_to_paste;
 pub mod rules;
 pub mod sort_names;
+pub mod taints;
 pub mod undoable;
 pub mod web_address;
 mod zone;

@@ -14,6 +14,7 @@ use crate::grant::GrantScope;
 use crate::hosts::{HostSettings, host_of};
 use crate::named::NamedFiles;
 use crate::rule::{EffectSort, Rule, defaults};
+use crate::taints::{self, LastTaint};
 use crate::zone::{Zone, temporary_folder_of};
 
 /// All rules that hold.
@@ -68,6 +69,8 @@ pub struct Situation<'a> {
     pub not_in_home: &'a [PathBuf],
     /// The change sets that a change would cost, because the journal is full.
     pub eviction: Option<Eviction>,
+    /// What a call would add to a session that then has read private data and text from outside, and has a way out.
+    pub last_taint: Option<LastTaint>,
 }
 
 impl Situation<'_> {
@@ -75,6 +78,11 @@ impl Situation<'_> {
     fn of_call(self, effects: &[Effect]) -> Self {
         let contained = if self.by_name { self.contained } else { self.contained.of_call(effects) };
         Self { contained, ..self }
+    }
+
+    /// Returns whether a part of a command reads or changes only what the session itself has made.
+    pub fn is_of_session(self, effect: &Effect) -> bool {
+        self.own_folder(effect, EffectSort::of(effect)).is_some()
     }
 
     /// Returns which folder of the session a part of a command reads or changes, if it is one; as commands name it.
@@ -161,7 +169,8 @@ impl Policy {
         let by_effect = self.judge_each(tool, effects, situation).into_iter().map(|(_, ruling)| ruling);
         let judged = self.judge_tool(tool).into_iter().chain(by_effect).reduce(Ruling::stricter);
         let judged = judged.unwrap_or_else(touches_nothing);
-        full_journal::asked_too(judged, effects, situation.of_call(effects))
+        let judged = full_journal::asked_too(judged, effects, situation.of_call(effects));
+        taints::asked_too(judged, situation.last_taint)
     }
 
     /// Returns the effects of a call of this tool that still need somebody's yes, each with its ruling.

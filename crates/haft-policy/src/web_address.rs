@@ -24,9 +24,6 @@ pub enum WebAddress {
     Unclear(String),
 }
 
-/// Ends of names that are given to machines of a network of its own.
-const PRIVATE_NAMES: &[&str] = &["localhost", "local", "internal", "intranet", "lan", "home.arpa"];
-
 impl WebAddress {
     /// Reads an address.
     pub fn read(text: &str) -> Self {
@@ -92,13 +89,11 @@ fn is_private(host: &str) -> bool {
     if let Ok(address) = host.parse::<Ipv6Addr>() {
         return is_private_v6(address);
     }
-    let ends = |end: &&str| host == *end || host.strip_suffix(*end).is_some_and(|before| before.ends_with('.'));
-    METADATA.contains(&host) || PRIVATE_NAMES.iter().any(ends) || is_bare_name(host)
+    METADATA.contains(&host) || is_name(host) && Host(host.to_owned()).is_of_own_network()
 }
 
-/// A name without a dot is one of the own network.
-fn is_bare_name(host: &str) -> bool {
-    !host.contains(['.', ':']) && is_plain(host) && !is_bad_number(host)
+fn is_name(host: &str) -> bool {
+    is_plain(host) && !is_bad_number(host)
 }
 
 fn is_private_v4(address: Ipv4Addr) -> bool {

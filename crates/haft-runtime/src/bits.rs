@@ -2,18 +2,22 @@
 //!
 //! Each by itself is harmless; together they are how secrets leave. They come from what calls that ran had planned and
 //! from what stood around them: code that has the network may have used it. They stay until the session forgets
-//! everything (`Session::forget`), the text that came in included, and are only recorded so far. Files of the workspace
-//! set none, and neither does what the system shows to everybody.
+//! everything (`Session::forget`), the text that came in included. Files of the workspace set none, and neither does what the system shows to everybody.
 //!
-//! Not here: a question about them.
+//! A call whose own words would bring the last of the three is asked about ([`last_taint`]). What code may do besides, where
+//! no sandbox holds it, is recorded and not asked about: else every command there would be.
+//!
+//! Not here: the words of that question (`haft-policy`).
 
 use std::collections::BTreeSet;
 
 use haft_contract::connection::{HostOutcome, ReachedHost};
-use haft_contract::effect::{Does, Effect, Host, Step};
+use haft_contract::effect::Effect;
 use haft_contract::process::Level;
-use haft_policy::grant::GrantScope;
+use haft_policy::hosts::host_of;
+use haft_policy::policy::Mode;
 use haft_policy::rule::EffectSort;
+use haft_policy::taints::LastTaint;
 
 use crate::containment::Surroundings;
 
@@ -38,20 +42,26 @@ impl Bit {
         }
     }
 
-    /// Returns the bits that a call with these effects sets, where these hosts were granted and this is around commands.
-    pub(crate) fn set_by(effects: &[Effect], grants: &[GrantScope], around: Option<&Surroundings>) -> Vec<Bit> {
+    /// Returns the bits that a call with these effects sets, where these hosts were not granted and this is around commands.
+    pub(crate) fn set_by(
+        effects: &[Effect],
+        not_granted: &BTreeSet<String>,
+        around: Option<&Surroundings>,
+    ) -> Vec<Bit> {
         // Where each connection is known, what was reached counts, and not what was planned.
         let is_known =
             |effect: &Effect| matches!(effect, Effect::Step(_)) && around.is_some_and(Surroundings::is_supervised);
         let is_any = |is: &dyn Fn(&Effect) -> bool| effects.iter().any(is);
         let is_any_unknown = |is: &dyn Fn(&Effect) -> bool| effects.iter().filter(|effect| !is_known(effect)).any(is);
+        let own = |effect: &Effect| is_of_session(effect, around);
+        let reads = is_any(&|effect| reads_private(effect) && !own(effect));
         let around = around.filter(|_| may_do_anything(effects));
         let may_read = around.is_some_and(|around| around.level == Level::None);
         let may_connect = may_read || around.is_some_and(|around| around.network);
         let mut bits = Vec::new();
-        bits.extend((may_read || is_any(&reads_private)).then_some(Bit::Private));
+        bits.extend((may_read || reads).then_some(Bit::Private));
         bits.extend((may_connect || is_any_unknown(&takes_in)).then_some(Bit::Untrusted));
-        bits.extend((may_connect || is_any_unknown(&|effect| sends(effect, grants))).then_some(Bit::Send));
+        bits.extend((may_connect || is_any_unknown(&|effect| sends(effect, not_granted))).then_some(Bit::Send));
         bits
     }
 }
@@ -89,23 +99,56 @@ fn reads_private(effect: &Effect) -> bool {
     )
 }
 
+/// Returns whether a part of a command reads only what the session itself has made, as in a home of its own.
+fn is_of_session(effect: &Effect, around: Option<&Surroundings>) -> bool {
+    around.is_some_and(|around| around.situation(Mode::Normal, &[]).is_of_session(effect))
+}
+
 fn takes_in(effect: &Effect) -> bool {
     effect.gives_network() || matches!(effect, Effect::Connect(_) | Effect::Remote(_))
 }
 
-fn sends(effect: &Effect, grants: &[GrantScope]) -> bool {
-    let is_granted = |host: &Host| grants.iter().any(|grant| *grant == GrantScope::Host(Host::clone(host)));
-    match effect {
-        Effect::Connect(host) => !is_granted(host),
-        Effect::Step(Step { does: Does::Connect(Some(host)), .. }) => !is_granted(host),
-        effect => effect.gives_network(),
+fn sends(effect: &Effect, not_granted: &BTreeSet<String>) -> bool {
+    match host_of(effect) {
+        Some(host) => not_granted.contains(&host.0),
+        None => effect.gives_network(),
+    }
+}
+
+/// Returns the bits that the words of a call alone set. Of a supervised command that is what names its host: everything
+/// else is asked about when it connects.
+pub(crate) fn told_by(effects: &[Effect], not_granted: &BTreeSet<String>, around: Option<&Surroundings>) -> Vec<Bit> {
+    let is_supervised = around.is_some_and(Surroundings::is_supervised);
+    let counts = |effect: &&Effect| {
+        let is_live = is_supervised && matches!(effect, Effect::Step(_)) && effect.gives_network();
+        !is_live || host_of(effect).is_some_and(|host| not_granted.contains(&host.0))
+    };
+    let is_any = |is: &dyn Fn(&Effect) -> bool| effects.iter().filter(counts).any(is);
+    let mut bits = Vec::new();
+    bits.extend(is_any(&|effect| reads_private(effect) && !is_of_session(effect, around)).then_some(Bit::Private));
+    bits.extend(is_any(&takes_in).then_some(Bit::Untrusted));
+    bits.extend(is_any(&|effect| sends(effect, not_granted)).then_some(Bit::Send));
+    bits
+}
+
+/// Returns what a call adds that sets these bits, where the session then has all three. What is sent counts each time.
+pub(crate) fn last_taint(session: &[Bit], call: &[Bit]) -> Option<LastTaint> {
+    let has_all =
+        [Bit::Private, Bit::Untrusted, Bit::Send].iter().all(|bit| session.contains(bit) || call.contains(bit));
+    let adds = |bit: Bit| call.contains(&bit) && !session.contains(&bit);
+    match () {
+        () if !has_all => None,
+        () if call.contains(&Bit::Send) => Some(LastTaint::Send),
+        () if adds(Bit::Untrusted) => Some(LastTaint::Untrusted),
+        () if adds(Bit::Private) => Some(LastTaint::Private),
+        () => None,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use haft_contract::effect::{Change, Claim, CommandLine, RemoteClaim};
+    use haft_contract::effect::{Change, Claim, CommandLine, Does, Host, RemoteClaim, Step};
     use haft_contract::path::{Extent, Place, Target};
 
     fn step(does: Does) -> Effect {
@@ -125,8 +168,8 @@ mod tests {
     }
 
     fn check_where(around: &Surroundings, effects: &[Effect], expected: &[Bit]) {
-        let grants = [GrantScope::Host(Host("granted.example".into()))];
-        assert_eq!(Bit::set_by(effects, &grants, Some(around)), expected, "{effects:?}");
+        let not_granted = BTreeSet::from(["other.example".to_owned()]);
+        assert_eq!(Bit::set_by(effects, &not_granted, Some(around)), expected, "{effects:?}");
     }
 
     #[test]
@@ -144,6 +187,46 @@ mod tests {
         }
         check_where(&networked, &[run()], &[Bit::Untrusted, Bit::Send]);
         check_where(&bare, &[run(), step(Does::Nothing)], &[]);
+    }
+
+    #[test]
+    fn the_words_of_a_supervised_command_count_where_they_name_a_host_that_was_not_granted() {
+        let not_granted = BTreeSet::from(["other.example".to_owned()]);
+        let supervised = Surroundings { supervised: true, ..SEALED };
+        let told = |does: Does, is_supervised: bool| {
+            told_by(&[step(does)], &not_granted, is_supervised.then_some(&supervised))
+        };
+        let both = vec![Bit::Untrusted, Bit::Send];
+        assert_eq!(told(Does::Connect(Some(Host("other.example".into()))), true), both);
+        assert_eq!(told(Does::Connect(Some(Host("granted.example".into()))), true), []);
+        assert_eq!(told(Does::Connect(Some(Host("granted.example".into()))), false), [Bit::Untrusted]);
+        assert_eq!(told(Does::Connect(None), true), []);
+        assert_eq!(told(Does::Connect(None), false), both);
+        assert_eq!(told(Does::Code("build".into()), false), []);
+    }
+
+    #[test]
+    fn the_last_of_the_three_is_told_in_every_order_and_each_sending_after_that() {
+        use Bit::{Private, Send, Untrusted};
+        let check =
+            |session: &[Bit], call: &[Bit], last| assert_eq!(last_taint(session, call), last, "{session:?} {call:?}");
+        for two in [[Private, Untrusted], [Untrusted, Private]] {
+            check(&two, &[Send], Some(LastTaint::Send));
+        }
+        for two in [[Private, Send], [Send, Private]] {
+            check(&two, &[Untrusted], Some(LastTaint::Untrusted));
+        }
+        for two in [[Untrusted, Send], [Send, Untrusted]] {
+            check(&two, &[Private], Some(LastTaint::Private));
+        }
+        check(&[Private], &[Untrusted, Send], Some(LastTaint::Send));
+        check(&[], &[Private, Untrusted, Send], Some(LastTaint::Send));
+        check(&[Private], &[Send], None);
+        check(&[Untrusted, Send], &[], None);
+        let all = [Private, Untrusted, Send];
+        check(&all, &[Send], Some(LastTaint::Send));
+        check(&all, &[Private], None);
+        check(&all, &[Untrusted], None);
     }
 
     #[test]

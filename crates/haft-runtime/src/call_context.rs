@@ -211,10 +211,10 @@ impl<'a> CallContext<'a> {
         // Only a command has something around it, and finding out what may take a while.
         let runs_command = permit.effects().iter().any(|effect| matches!(effect, Effect::Run(_)));
         let around = runs_command.then(|| Surroundings::of(&self.session.ground.doors));
-        for bit in Bit::set_by(permit.effects(), &self.session.grants(), around.as_ref()) {
+        let not_granted = self.note(|notes| notes.hosts_not_granted.clone());
+        for bit in Bit::set_by(permit.effects(), &not_granted, around.as_ref()) {
             self.set_bit(bit);
         }
-        let not_granted = self.note(|notes| notes.hosts_not_granted.clone());
         for bit in Bit::set_by_hosts(&reached, &not_granted) {
             self.set_bit(bit);
         }

@@ -20,6 +20,7 @@ use haft_policy::hosts::{HostSetting, HostSettings, host_of, setting_for};
 use haft_policy::policy::{Policy, Situation};
 use haft_policy::reach::Reach;
 use haft_policy::rule_to_paste::rule_to_paste;
+use haft_policy::taints::LastTaint;
 use haft_policy::undoable::can_be_undone;
 
 use crate::approval::{ApprovalRequest, Offer};
@@ -62,6 +63,8 @@ pub(crate) struct Question<'a> {
     pub(crate) around: Option<&'a Surroundings>,
     /// The change sets that the call would cost.
     pub(crate) eviction: Option<Eviction>,
+    /// What the call would add to the session, where private data, text from outside and a way out come together.
+    pub(crate) last_taint: Option<LastTaint>,
 }
 
 impl Question<'_> {
@@ -127,7 +130,7 @@ impl Question<'_> {
         let mode = self.cx.session.mode();
         let outside = || Situation { grants, ..mode.into() };
         let situation = self.around.map_or_else(outside, |around| around.situation(mode, grants));
-        Situation { eviction: self.eviction, ..situation }
+        Situation { eviction: self.eviction, last_taint: self.last_taint, ..situation }
     }
 
     fn offers(&self, grants: &[GrantScope]) -> Vec<Offer> {
@@ -163,7 +166,7 @@ impl Question<'_> {
 
     /// Returns the setting that would allow everything that is open, where that is connections to hosts.
     fn setting_to_paste(&self, open: &[(&Effect, Class)]) -> Option<HostSetting> {
-        let is_ordinary = open.iter().all(|(_, class)| *class == Class::Ordinary);
+        let is_ordinary = self.last_taint.is_none() && open.iter().all(|(_, class)| *class == Class::Ordinary);
         let hosts: Vec<&str> =
             open.iter().map(|(effect, _)| Some(host_of(effect)?.0.as_str())).collect::<Option<_>>()?;
         let setting = (is_ordinary && !hosts.is_empty())

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 use crate::approver::Script;
 use crate::scene::Scene;
+use crate::web::Web;
 use haft_policy::policy::Mode;
 use haft_runtime::approval::Verdict;
 
@@ -155,7 +156,7 @@ fn odd_arguments(tool: &Arc<dyn AnyTool>) -> Vec<Value> {
 
 fn allowing(tool: &Arc<dyn AnyTool>) -> Scene {
     let answers = std::iter::repeat_n(Verdict::AllowOnce, 64);
-    let scene = Scene::sample().approver(Script::of(answers));
+    let scene = Scene::sample().approver(Script::of(answers)).web(Web::of_examples());
     let built_in = haft_tools::all().iter().any(|known| known.spec().name == tool.spec().name);
     if built_in { scene } else { scene.any_tool(tool.clone()) }
 }

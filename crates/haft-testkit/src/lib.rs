@@ -22,3 +22,4 @@ pub mod scripted_model;
 pub mod seccomp_filter;
 pub mod snapshot;
 pub mod tools;
+pub mod web;

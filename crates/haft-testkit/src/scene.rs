@@ -24,6 +24,7 @@ use tempfile::TempDir;
 
 use crate::approver::nobody;
 use crate::commands::ScriptedCommand;
+use crate::web::Web;
 use crate::{sample, snapshot};
 
 /// A workspace in a temporary folder, with everything that a call needs.
@@ -44,6 +45,7 @@ struct Setting {
     policy: Policy,
     redactor: Redactor,
     command: Option<ScriptedCommand>,
+    web: Option<Web>,
     journal: JournalLimits,
 }
 
@@ -62,6 +64,7 @@ impl Scene {
             policy: Policy::default(),
             redactor: Redactor::default(),
             command: None,
+            web: None,
             journal: JournalLimits::default(),
         };
         Self { folder, setting, stage: OnceLock::new(), before: OnceLock::new() }
@@ -138,6 +141,12 @@ impl Scene {
     /// Lets every command do this.
     pub fn command(mut self, command: &ScriptedCommand) -> Self {
         self.setting.command = Some(command.clone());
+        self
+    }
+
+    /// Lets documents be fetched from these pages.
+    pub fn web(mut self, web: Web) -> Self {
+        self.setting.web = Some(web);
         self
     }
 
@@ -220,6 +229,10 @@ impl Scene {
             let doors = workspace.doors(&state);
             let doors = match &self.setting.command {
                 Some(command) => command.behind(doors),
+                None => doors,
+            };
+            let doors = match &self.setting.web {
+                Some(web) => doors.with_net(web.clone()),
                 None => doors,
             };
             let mut runtime = Runtime::new(catalog, doors)

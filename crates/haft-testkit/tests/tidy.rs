@@ -54,10 +54,11 @@ const CRATES: [&str; 16] = [
 ];
 
 /// Crates of others that only some of ours may use in what is built for users.
-const KEPT_IN: [(&str, &[&str]); 8] = [
+const KEPT_IN: [(&str, &[&str]); 9] = [
     ("anstream", &["haft-cli"]),
     ("clap", &["haft-cli"]),
     ("grep-searcher", &["haft-workspace"]),
+    ("hyper", &["haft-net"]),
     ("ignore", &["haft-workspace"]),
     ("opentelemetry-http", &["haft-net"]),
     ("opentelemetry_sdk", &["haft-host"]),

@@ -12,6 +12,7 @@ pub mod definition;
 pub mod dialect;
 pub mod edit;
 pub mod edit_file;
+pub mod fetch;
 pub mod finish;
 pub mod glob;
 pub mod grep;
@@ -31,6 +32,7 @@ mod shapes;
 pub mod think;
 pub mod todo;
 pub mod undo;
+pub mod web_search;
 pub mod write_file;
 
 use std::sync::Arc;
@@ -62,11 +64,13 @@ pub fn all_under(limits: &Limits) -> Vec<Arc<dyn AnyTool>> {
         Arc::new(Typed::under(finish::Finish, limits)),
         Arc::new(Typed::under(ask_user::AskUser, limits)),
         Arc::new(Typed::under(remember::Remember, limits)),
+        Arc::new(Typed::under(fetch::Fetch, limits)),
+        Arc::new(Typed::under(web_search::WebSearch, limits)),
     ]
 }
 
 /// Returns the names of all built-in tools, without their schemas: whoever starts often pays for those.
-pub fn names() -> [&'static str; 16] {
+pub fn names() -> [&'static str; 18] {
     use haft_contract::tool::Tool;
     [
         read_file::ReadFile::NAME,
@@ -85,6 +89,8 @@ pub fn names() -> [&'static str; 16] {
         finish::Finish::NAME,
         ask_user::AskUser::NAME,
         remember::Remember::NAME,
+        fetch::Fetch::NAME,
+        web_search::WebSearch::NAME,
     ]
 }
 

@@ -23,6 +23,8 @@ mod edit_file;
 mod edit_properties;
 #[path = "tools/edits_on_disk.rs"]
 mod edits_on_disk;
+#[path = "tools/fetch.rs"]
+mod fetch;
 #[path = "tools/glob.rs"]
 mod glob;
 #[path = "tools/grep.rs"]

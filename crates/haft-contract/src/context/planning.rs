@@ -11,14 +11,17 @@ use crate::history::{History, PastChange, Reversal, Reversed, SessionRun};
 use crate::job::{Jobs, NoJobs};
 use crate::kinds::ErrorKind;
 use crate::limits::Limits;
+use crate::net::Net;
 use crate::path::{Extent, RawPath, Target};
 use crate::process::{Confinement, Processes};
 use crate::stamp::Version;
+use crate::web::{SearchAccess, WebUrl};
 
 /// What a tool has while it plans: it may look, never change.
 pub struct PlanContext<'a> {
     look: &'a dyn Look,
     processes: &'a dyn Processes,
+    net: &'a dyn Net,
     seen: &'a dyn Seen,
     origin: Origin,
     limits: &'a Limits,
@@ -32,11 +35,12 @@ pub struct PlanContext<'a> {
 impl<'a> PlanContext<'a> {
     /// Gives a tool its eyes.
     pub fn new(doors: &'a Doors, seen: &'a dyn Seen, origin: Origin, limits: &'a Limits) -> Self {
-        let Doors { look, processes, history, .. } = doors;
-        let (look, processes, history) = (&**look, &**processes, &**history);
+        let Doors { look, processes, net, history, .. } = doors;
+        let (look, processes, net, history) = (&**look, &**processes, &**net, &**history);
         Self {
             look,
             processes,
+            net,
             seen,
             origin,
             limits,
@@ -108,6 +112,16 @@ impl<'a> PlanContext<'a> {
     /// Returns which versions of which files the plan rests on.
     pub fn into_read(self) -> Vec<(Target, Version)> {
         self.read.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads the address of a document of the web, once.
+    pub fn read_url(&self, text: &str) -> Result<WebUrl, ToolError> {
+        self.net.read_url(text)
+    }
+
+    /// Returns what the user has set up to search the web; nothing where that is nothing.
+    pub fn search_access(&self) -> Result<Option<SearchAccess>, ToolError> {
+        self.net.search_access()
     }
 
     /// Says where the path of one entry leads.

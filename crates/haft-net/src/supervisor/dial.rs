@@ -87,18 +87,18 @@ impl From<io::Error> for DialError {
 }
 
 /// Where a connection is to lead.
-pub(super) struct Destination<'d> {
-    pub(super) host: &'d str,
-    pub(super) port: u16,
+pub(crate) struct Destination<'d> {
+    pub(crate) host: &'d str,
+    pub(crate) port: u16,
     /// Whether the host may be on a private address.
-    pub(super) private: bool,
+    pub(crate) private: bool,
     /// Whether exactly this address was granted.
-    pub(super) granted: &'d (dyn Fn(IpAddr) -> bool + Send + Sync),
+    pub(crate) granted: &'d (dyn Fn(IpAddr) -> bool + Send + Sync),
 }
 
 impl Destination<'_> {
     /// Connects to the host. The addresses that are dialled are those that were checked.
-    pub(super) async fn reach(&self, dialler: &Arc<dyn Dial>) -> Result<TcpStream, DialError> {
+    pub(crate) async fn reach(&self, dialler: &Arc<dyn Dial>) -> Result<TcpStream, DialError> {
         let reached = timeout(TO_REACH, async {
             if let Some(tunnel) = dialler.tunnel(self.host, self.port) {
                 self.check_before_tunnel(dialler).await?;

@@ -16,10 +16,13 @@ use haft_contract::kinds::ErrorKind;
 use haft_policy::containment::Containment;
 use haft_policy::decision::{Class, Decision, Ruling};
 use haft_policy::full_journal::may_be_recorded;
+use haft_policy::hosts::host_of;
 use haft_policy::policy::{Mode, Policy, Situation};
+use haft_policy::taints::LastTaint;
 
 use super::line_up::Planned;
 use crate::approval::{ApprovalRequest, Verdict};
+use crate::bits;
 use crate::call_context::CallContext;
 use crate::containment::Surroundings;
 use crate::events::What;
@@ -90,6 +93,7 @@ pub(crate) async fn authorize(
     let may_cost = cx.session.mode() == Mode::Normal && may_be_recorded(&planned.plan.effects, contained);
     let eviction = if may_cost { doors.history.eviction() } else { None };
     let bench = Bench { cx, policy, around, eviction };
+    bench.note_not_granted(&planned);
     let ruling = bench.judge(&planned);
     match ruling.decision {
         Decision::Allow => Ok(bench.unasked(planned)),
@@ -121,7 +125,8 @@ impl Bench<'_> {
             Some(around) => Situation { contained, ..around.situation(mode, &grants) },
             None => Situation { contained, grants: &grants, ..mode.into() },
         };
-        let situation = Situation { eviction: self.eviction, ..situation };
+        let last_taint = self.last_taint(planned);
+        let situation = Situation { eviction: self.eviction, last_taint, ..situation };
         let ruling = self.policy.judge(planned.entry.native_name(), &planned.plan.effects, situation);
         self.cx.note(|notes| match &notes.question {
             Some(question) => with_question(ruling, question),
@@ -138,6 +143,32 @@ impl Bench<'_> {
         };
         let ruling = self.policy.judge(planned.entry.native_name(), &planned.plan.effects, situation);
         ruling.decision == Decision::Allow
+    }
+
+    /// Notes which hosts of the plan need somebody's word: whoever gives it does not make what is sent there harmless.
+    fn note_not_granted(&self, planned: &Planned) {
+        let grants = self.cx.session.grants();
+        let situation = Situation { grants: &grants, ..self.cx.session.mode().into() };
+        let is_granted = |effect: &Effect| {
+            let ruling = self.policy.judge(planned.entry.native_name(), std::slice::from_ref(effect), situation);
+            ruling.decision == Decision::Allow
+        };
+        let is_supervised = self.around.as_ref().is_some_and(Surroundings::is_supervised);
+        // In a network of its own, the machine itself is the sandbox.
+        let stays = |effect: &Effect| is_supervised && matches!(effect, Effect::Step(step) if step.does.stays_here());
+        for effect in planned.plan.effects.iter().filter(|effect| !stays(effect)) {
+            if let Some(host) = host_of(effect).filter(|_| !is_granted(effect)) {
+                self.cx.note(|notes| notes.hosts_not_granted.insert(host.0.clone()));
+            }
+        }
+    }
+
+    /// Returns what the call adds, where the session would then have all three of private data, text from outside and a way
+    /// out.
+    fn last_taint(&self, planned: &Planned) -> Option<LastTaint> {
+        let not_granted = self.cx.note(|notes| notes.hosts_not_granted.clone());
+        let told = bits::told_by(&planned.plan.effects, &not_granted, self.around.as_ref());
+        if told.is_empty() { None } else { bits::last_taint(&self.cx.session.bits(), &told) }
     }
 
     fn contained(&self) -> Containment {
@@ -170,6 +201,7 @@ impl Bench<'_> {
             about: Subject::of(planned),
             around: self.around.as_ref(),
             eviction: self.eviction,
+            last_taint: self.last_taint(planned),
         }
     }
 }

@@ -3,7 +3,7 @@
 //! The command waits at its connection meanwhile. Hosts that wait at the same time are one question. An answer "once"
 //! holds for this call; whoever refuses a host is not asked about it again in this call.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -13,11 +13,14 @@ use haft_contract::plan::Preview;
 use haft_policy::decision::{self, Ruling};
 use haft_policy::hosts::{HostSetting, HostSettings, setting_for};
 use haft_policy::policy::{Mode, Policy, Situation};
+use haft_policy::taints::{self, LastTaint};
 use tokio::sync::mpsc::Receiver;
 
 use super::authorize::NOT_COVERED;
 use crate::approval::{ApprovalRequest, Verdict};
+use crate::bits::{self, Bit};
 use crate::call_context::CallContext;
+use crate::containment::Surroundings;
 use crate::entry::Entry;
 use crate::events::What;
 use crate::hooks::HookedCall;
@@ -85,6 +88,7 @@ impl Caller<'_> {
             None => {}
         }
         let ruling = self.judge(&host);
+        let last_taint = self.last_taint(&ruling, is_granted);
         // Where the settings allow a host at some ports, the words of a command were allowed because of those.
         if self.effects.iter().any(is_planned) && !self.is_by_port(&host) {
             if ruling.decision != decision::Decision::Allow {
@@ -93,6 +97,8 @@ impl Caller<'_> {
             return Some(allowed(wanted, true));
         }
         match ruling.decision {
+            // Whatever the settings allow, nobody has agreed to that.
+            decision::Decision::Allow | decision::Decision::Ask if last_taint.is_some() => None,
             // What has left the machine cannot be discarded, so it is asked about.
             decision::Decision::Allow | decision::Decision::Ask if mode == Mode::Try => None,
             decision::Decision::Allow => Some(allowed(wanted, false)),
@@ -104,6 +110,20 @@ impl Caller<'_> {
             }
             decision::Decision::Ask => None,
         }
+    }
+
+    /// Returns what a connection adds, where the session would then have all three of private data, text from outside and a
+    /// way out. What the running call has read so far counts.
+    fn last_taint(&self, ruling: &Ruling, is_granted: bool) -> Option<LastTaint> {
+        let mut session = self.cx.session.bits();
+        let runs = self.effects.iter().any(|effect| matches!(effect, Effect::Run(_)));
+        let around = runs.then(|| Surroundings::of(&self.cx.session.ground.doors));
+        let own = bits::told_by(self.effects, &BTreeSet::new(), around.as_ref());
+        session.extend(own.into_iter().filter(|bit| *bit == Bit::Private));
+        session.extend((!self.cx.redactor.met().is_empty()).then_some(Bit::Private));
+        let is_sent = !is_granted && ruling.decision != decision::Decision::Allow;
+        let adds: &[Bit] = if is_sent { &[Bit::Untrusted, Bit::Send] } else { &[Bit::Untrusted] };
+        bits::last_taint(&session, adds)
     }
 
     /// Judges a connection by rules about connections and by rules about commands that use the network. A denial of
@@ -152,6 +172,18 @@ impl Caller<'_> {
         setting_for(&names, self.policy.hosts().map(|hosts| &**hosts as &dyn HostSettings))
     }
 
+    /// Says what waits for which hosts.
+    fn preview(&self, hosts: &[&Wanted], setting: &HostSetting) -> Preview {
+        let named: Vec<String> = hosts.iter().map(|wanted| format!("{} (port {})", wanted.host, wanted.port)).collect();
+        let belongs = match setting.belongs.as_slice() {
+            [] => String::new(),
+            belongs => format!(" {}.", belongs.join(", ")),
+        };
+        let runs = self.effects.iter().any(|effect| matches!(effect, Effect::Run(_)));
+        let who = if runs { "The running command waits" } else { "The document is redirected, and the call waits" };
+        Preview::Text(format!("{who} to connect to {}.{belongs}", named.join(", ")))
+    }
+
     /// Asks about hosts, and remembers the answer.
     async fn ask(&self, open: &[ConnectionQuestion], said: &mut Said) {
         let cx = self.cx;
@@ -168,17 +200,16 @@ impl Caller<'_> {
         let mut effects: Vec<Effect> = hosts.iter().map(|wanted| Effect::Connect(Host(wanted.host.clone()))).collect();
         effects.dedup();
         let effects: Arc<[Effect]> = effects.into();
-        let named: Vec<String> = hosts.iter().map(|wanted| format!("{} (port {})", wanted.host, wanted.port)).collect();
         let setting = self.setting(&hosts);
-        let belongs = match setting.belongs.as_slice() {
-            [] => String::new(),
-            belongs => format!(" {}.", belongs.join(", ")),
-        };
-        let named = named.join(", ");
-        let preview = Preview::Text(format!("The running command waits to connect to {named}.{belongs}"));
+        let preview = self.preview(&hosts, &setting);
         let about = Subject { entry: self.entry, called: self.called, effects: &effects, preview: &preview };
-        let question = Question { cx, policy: self.policy, about, around: None, eviction: None };
-        let request = question.request(self.judge_effects(&effects));
+        let taint =
+            |wanted: &&Wanted| self.last_taint(&self.judge(&Host(wanted.host.clone())), granted.contains(wanted));
+        let last_taint = hosts.iter().find_map(taint);
+        let question = Question { cx, policy: self.policy, about, around: None, eviction: None, last_taint };
+        let ruling = taints::asked_too(self.judge_effects(&effects), last_taint);
+        let reason = ruling.reason.clone();
+        let request = question.request(ruling);
         let request = Arc::new(ApprovalRequest { is_running: true, ..request });
         cx.session.note_asked(question.asked_call());
         cx.tell(|| What::ApprovalAsked(request.clone()));
@@ -196,6 +227,9 @@ impl Caller<'_> {
             Verdict::StopTurn => {
                 cx.turn.stop.cancel();
                 Err("The user stopped the turn.".to_owned())
+            }
+            Verdict::NoAnswer { .. } | Verdict::NotCovered if last_taint.is_some() => {
+                Err(format!("There is no one to ask. {reason}"))
             }
             Verdict::NoAnswer { how } => Err(refused(&setting, &format!("there is no one to ask; {how}"))),
             Verdict::NotCovered => Err(refused(&setting, NOT_COVERED.trim_end_matches('.'))),

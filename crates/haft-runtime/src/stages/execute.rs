@@ -58,8 +58,9 @@ pub(crate) async fn execute(cx: &CallContext<'_>, policy: &Policy, authorized: A
 
     // A token of its own: when the time is up, only this call stops, not what shares the turn.
     let stop = cx.place.stop.child_token();
-    // Only commands are asked about while they run.
-    let runs = authorized.effects().iter().any(|effect| matches!(effect, Effect::Run(_)));
+    // Only commands and redirected documents are asked about while they run.
+    let connects = |effect: &Effect| matches!(effect, Effect::Run(_) | Effect::Connect(_));
+    let runs = authorized.effects().iter().any(connects);
     let (desk, asked) = runs.then(ConnectionDesk::open).unzip();
     let permit = cx.issue_permit(&authorized, stop.clone(), desk);
     let key = kept_under(cx, authorized.planned());

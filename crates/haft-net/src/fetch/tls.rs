@@ -1,0 +1,64 @@
+//! Encrypts the connection of a hop, and checks whose it is.
+
+use std::sync::{Arc, OnceLock};
+
+use haft_contract::web::{WebScheme, WebUrl};
+use rustls::ClientConfig;
+use rustls::pki_types::ServerName;
+use rustls_platform_verifier::BuilderVerifierExt;
+use tokio::io::{AsyncRead, AsyncWrite};
+#[expect(clippy::disallowed_types, reason = "this is the crate that the network is reached through")]
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+
+use super::exchange::FetchError;
+
+/// A connection, encrypted or not.
+pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
+
+/// How connections of `https` are secured.
+pub(crate) enum Security {
+    /// By the certificates that the system trusts. They are read for the first connection.
+    System(OnceLock<TlsConnector>),
+    /// Not at all: servers of tests on the loopback.
+    #[cfg(test)]
+    None,
+}
+
+impl Security {
+    pub(crate) fn of_the_system() -> Self {
+        Security::System(OnceLock::new())
+    }
+
+    #[expect(clippy::disallowed_types, reason = "this is the crate that the network is reached through")]
+    pub(super) async fn around(&self, stream: TcpStream, url: &WebUrl) -> Result<Box<dyn Stream>, FetchError> {
+        let connector = match (self, url.scheme) {
+            (_, WebScheme::Http) => return Ok(Box::new(stream)),
+            #[cfg(test)]
+            (Security::None, WebScheme::Https) => return Ok(Box::new(stream)),
+            (Security::System(connector), WebScheme::Https) => match connector.get() {
+                Some(connector) => connector,
+                None => {
+                    let built = connector_of_the_system()?;
+                    connector.get_or_init(|| built)
+                }
+            },
+        };
+        let not_trusted = |error: &dyn std::fmt::Display| FetchError::NotTrusted(error.to_string());
+        let name = ServerName::try_from(url.host.clone()).map_err(|error| not_trusted(&error))?;
+        let stream = connector.connect(name, stream).await.map_err(|error| not_trusted(&error))?;
+        Ok(Box::new(stream))
+    }
+}
+
+fn connector_of_the_system() -> Result<TlsConnector, FetchError> {
+    let failed = |error: rustls::Error| FetchError::NotTrusted(error.to_string());
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let versions = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    let mut config =
+        versions.and_then(|builder| builder.with_platform_verifier()).map_err(failed)?.with_no_client_auth();
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(TlsConnector::from(Arc::new(config)))
+}
