@@ -42,7 +42,7 @@ impl Caller {
             Caller::Lines => OnUntrusted::Report,
             Caller::Agent => OnUntrusted::AskAboutWords,
         };
-        let host = Host::open_for(&common.options(), on_untrusted)?;
+        let host = Host::open_for(&common.options_with_servers(), on_untrusted)?;
         if common.workspace.is_some() && host.workspace != real_path_of(Path::new(".")) {
             screen::talk(&one_line(&format!("Workspace: {}", host.workspace.display())));
         }

@@ -68,7 +68,7 @@ pub(crate) fn run(common: &Common, flags: &TerminalFlags) -> anyhow::Result<Exit
         return welcome::run(common);
     }
     let notices = ScreenNotices::default();
-    let options = Options { notices: Arc::new(notices.clone()), ..common.options() };
+    let options = Options { notices: Arc::new(notices.clone()), ..common.options_with_servers() };
     // Before haft owns the screen: it asks in plain lines whether to trust the project.
     let host = Host::open_for(&options, OnUntrusted::AskAboutWords)?;
     let (reports, heard) = unbounded_channel();

@@ -40,6 +40,7 @@ use crate::project_files::OnUntrusted;
 use crate::reload::Reload;
 use crate::rulebook::Rulebook;
 use crate::shown_tools::show_deferred;
+use crate::servers::ServerScope;
 
 /// A workspace that is ready for calls.
 pub struct Host {
@@ -266,8 +267,8 @@ fn tool_cache(cache: haft_config::surroundings::ToolCache) -> haft_sandbox::Tool
 
 /// Returns the tools of servers that the caller wants.
 fn of_servers(options: &Options, settings: &Settings, workspace: &Path) -> Vec<Arc<dyn AnyTool>> {
-    let servers = options.servers.as_ref();
-    servers.map(|servers| servers.tools(settings, workspace, &options.notices)).unwrap_or_default()
+    let Some(servers) = &options.servers else { return Vec::new() };
+    servers.tools(ServerScope::new(settings.clone(), workspace.to_owned()), &*options.notices)
 }
 
 /// Fills a catalogue: the built-in tools in the words of prompt files and in the chosen dialect, then the tools of the

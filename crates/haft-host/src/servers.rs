@@ -6,6 +6,7 @@
 //!
 //! Not here: talking to a server (`haft-mcp`).
 
+pub mod edit;
 mod expansion;
 mod foreign;
 mod json_with_comments;
@@ -19,11 +20,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use haft_config::mcp::ServerSection;
 use haft_config::settings::Settings;
+use haft_contract::output::Image;
 use haft_contract::tool::AnyTool;
 
 use crate::notices::Notices;
+use crate::options::Options;
 
 /// A server that a file names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,10 +103,53 @@ impl ToolFilter {
     }
 }
 
+/// Whose servers are meant, and for which workspace they work.
+#[derive(Clone, Debug)]
+pub struct ServerScope {
+    settings: Settings,
+    workspace: PathBuf,
+}
+
+impl ServerScope {
+    /// Takes the servers of these settings, for this workspace.
+    #[must_use]
+    pub fn new(settings: Settings, workspace: PathBuf) -> Self {
+        Self { settings, workspace }
+    }
+
+    /// Reads the user's settings, for the workspace that the options name.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the settings have a mistake.
+    pub fn open(options: &Options) -> anyhow::Result<Self> {
+        let settings = Settings::read(options.profile())?;
+        Ok(Self { settings, workspace: haft_workspace::state::real_path_of(options.folder()) })
+    }
+
+    /// Returns the workspace.
+    #[must_use]
+    pub fn workspace(&self) -> &Path {
+        &self.workspace
+    }
+
+    /// Returns the user's own file.
+    #[must_use]
+    pub fn config_file(&self) -> &Path {
+        &self.settings.config_file
+    }
+
+    /// Returns the values that must not be shown.
+    #[must_use]
+    pub fn secrets(&self) -> &[String] {
+        &self.settings.environment.secrets
+    }
+}
+
 /// Adds the tools of servers to a workspace. `haft-mcp` implements it.
 pub trait ServerTools: Send + Sync {
     /// Returns the tools that are known and allowed, without starting anything.
-    fn tools(&self, settings: &Settings, workspace: &Path, notices: &Arc<dyn Notices>) -> Vec<Arc<dyn AnyTool>>;
+    fn tools(&self, scope: ServerScope, notices: &dyn Notices) -> Vec<Arc<dyn AnyTool>>;
 }
 
 impl ServerSpec {
@@ -144,10 +191,17 @@ impl fmt::Display for Origin {
     }
 }
 
+/// Returns an image that models take, if these bytes are one.
+#[must_use]
+pub fn image_of(bytes: &Bytes) -> Option<Image> {
+    haft_workspace::files::image_of(bytes)
+}
+
 /// Returns all servers that files name: those of haft's own file, then of the project, then of the user's other programs.
 /// Where two have the same name, the first counts. The second list has what is wrong with whole files.
 #[must_use]
-pub fn configured(settings: &Settings, workspace: &Path) -> (Vec<ConfiguredServer>, Vec<String>) {
+pub fn configured(scope: &ServerScope) -> (Vec<ConfiguredServer>, Vec<String>) {
+    let ServerScope { settings, workspace } = scope;
     let own = |(name, section): (&String, &ServerSection)| ConfiguredServer {
         name: name.clone(),
         file: settings.config_file.clone(),

@@ -13,6 +13,7 @@
 mod answer;
 pub mod asking;
 mod calling;
+pub mod client;
 mod in_flight;
 mod lines;
 mod listing;

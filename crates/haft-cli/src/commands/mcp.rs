@@ -2,10 +2,17 @@
 
 mod serve;
 
+use std::io;
+
 use clap::{Args, Subcommand};
+use haft_host::servers::{ServerScope, edit::Addition};
+use haft_mcp::client::commands::{self, Console, Ending};
+use serde_json::Value;
 
 use crate::arguments::Common;
 use crate::exit::Exit;
+use crate::prompt::{forget_what_was_typed, somebody_is_there, typed_line};
+use crate::screen::{self, Part};
 
 #[derive(Args)]
 pub(crate) struct McpArguments {
@@ -17,6 +24,32 @@ pub(crate) struct McpArguments {
 enum McpCommand {
     /// Serve the tools of this workspace on stdin and stdout
     Serve(Serve),
+    /// List the MCP servers that haft and other programs have configured: file, state, tools, last error
+    List,
+    /// Use the tools of a server: haft shows its command line and its tools, and asks
+    Add(Add),
+    /// Stop using a server; removes it from your own config.toml
+    Remove { name: String },
+    /// Start a server, show each step with its time, and end it
+    Doctor { name: String },
+}
+
+#[derive(Args)]
+#[command(after_help = "Examples:
+  haft mcp add git --host registries -- uvx mcp-server-git
+  haft mcp add github            (a server that .mcp.json or another program's file names)")]
+struct Add {
+    /// The server
+    name: String,
+    /// Give the server a variable; repeatable
+    #[arg(long = "env", value_name = "NAME=VALUE")]
+    variables: Vec<String>,
+    /// Let the server reach a host, or the hosts of a group: registries, github, docs; repeatable
+    #[arg(long = "host", value_name = "HOST")]
+    hosts: Vec<String>,
+    /// The program and its arguments; without them, a server that a file names already
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<String>,
 }
 
 #[derive(Args)]
@@ -35,7 +68,48 @@ struct Serve {
 
 /// Runs the command.
 pub(crate) fn run(common: &Common, arguments: &McpArguments) -> anyhow::Result<Exit> {
-    match &arguments.command {
-        McpCommand::Serve(serve) => serve::run(common, serve),
+    let scope = || ServerScope::open(&common.options());
+    let ending = match &arguments.command {
+        McpCommand::Serve(serve) => return serve::run(common, serve),
+        McpCommand::List => commands::list(&scope()?, common)?,
+        McpCommand::Add(Add { name, variables, hosts, command }) => {
+            let (name, variables, hosts) = (name.clone(), variables.clone(), hosts.clone());
+            commands::add(scope()?, &Addition { name, command: command.clone(), variables, hosts }, common)?
+        }
+        McpCommand::Remove { name } => commands::remove(scope()?, name, common)?,
+        McpCommand::Doctor { name } => commands::doctor(scope()?, name, common)?,
+    };
+    Ok(match ending {
+        Ending::Done => Exit::Ok,
+        Ending::Failed => Exit::Failed,
+        Ending::Refused => Exit::Refused,
+    })
+}
+
+impl Console for Common {
+    fn say(&self, line: &str) -> io::Result<()> {
+        screen::line(&[Part::Plain(line)])
+    }
+
+    fn talk(&self, line: &str) {
+        screen::talk(line);
+    }
+
+    fn record(&self, record: &Value) -> io::Result<()> {
+        screen::record(&record.to_string())
+    }
+
+    fn is_for_programs(&self) -> bool {
+        self.json
+    }
+
+    fn asks(&self, question: &str) -> io::Result<Option<bool>> {
+        if !somebody_is_there() {
+            return Ok(None);
+        }
+        forget_what_was_typed();
+        screen::talk(&format!("{question} y  yes   n  no"));
+        let answer = typed_line(&mut io::stdin().lock())?.unwrap_or_default();
+        Ok(Some(matches!(&*answer, "y" | "yes")))
     }
 }

@@ -15,7 +15,7 @@ use haft_host::shown_tools::{find, lowered};
 
 /// Runs the command.
 pub(crate) fn run(common: &Common, tools: &Tools) -> anyhow::Result<Exit> {
-    let host = Host::open(&common.options())?;
+    let host = Host::open(&common.options_with_servers())?;
     let catalog = host.runtime.catalog();
     let entries = match &tools.tool {
         None if tools.all => catalog.list_all(),

@@ -165,12 +165,13 @@ fn entries(root: &Value) -> Vec<(String, &Value)> {
 }
 
 fn listed(list: &[Value]) -> Vec<(String, &Value)> {
-    let named = |(place, entry): (usize, &Value)| {
+    let name_of = |place: usize, entry: &Value| {
         let name = entry.get("name").and_then(Value::as_str);
-        (name.map_or_else(|| format!("entry-{}", place + 1), str::to_owned), entry)
+        name.map_or_else(|| format!("entry-{}", place + 1), str::to_owned)
     };
     // Whatever its keys are, a list of anything else is not one of servers.
-    list.iter().enumerate().filter(|(_, entry)| entry.is_object()).map(|(place, entry)| named((place, entry))).collect()
+    let entries = list.iter().enumerate().filter(|(_, entry)| entry.is_object());
+    entries.map(|(place, entry)| (name_of(place, entry), entry)).collect()
 }
 
 /// Reads one entry; the error says why it cannot be used.

@@ -17,7 +17,7 @@ use haft_sandbox::sandbox::server::{ServerCommand, ServerProcess as Process};
 use haft_workspace::state::real_path_of;
 
 use super::records::ServerRecords;
-use super::{Reach, ServerSpec};
+use super::{Reach, ServerScope, ServerSpec};
 use crate::host::sandbox;
 #[cfg(feature = "model")]
 use crate::hosts::HostsOfSettings;
@@ -85,15 +85,12 @@ impl ServerProcess {
 /// # Errors
 ///
 /// Fails if haft does not start such servers, or cannot confine it as the settings require.
-pub fn start(
-    spec: &ServerSpec,
-    key: &str,
-    (settings, workspace): (&Settings, &Path),
-) -> Result<ServerProcess, ToolError> {
+pub fn start(spec: &ServerSpec, key: &str, scope: &ServerScope) -> Result<ServerProcess, ToolError> {
+    let ServerScope { settings, workspace } = scope;
     let Reach::Command { words, folder } = &spec.reach else {
         return Err(ToolError::of(ErrorKind::Unavailable, "haft does not start a server that has an address."));
     };
-    let own_folder = ServerRecords::of(settings).own_folder(key).map_err(|error| {
+    let own_folder = ServerRecords::of(scope).own_folder(key).map_err(|error| {
         ToolError::of(ErrorKind::Io, format!("haft cannot make a folder for the server: {error}. It was not started."))
     })?;
     let folder = folder.as_ref().map_or_else(|| workspace.to_owned(), |folder| real_path_of(folder));

@@ -4,8 +4,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use haft_config::settings::Settings;
 use haft_workspace::state::{make_own_folder, read_state_file, replace_own_file};
+
+use super::ServerScope;
 
 /// The records of all servers.
 #[derive(Clone, Debug)]
@@ -16,8 +17,8 @@ pub struct ServerRecords {
 impl ServerRecords {
     /// Names the records of a user. Creates nothing.
     #[must_use]
-    pub fn of(settings: &Settings) -> Self {
-        Self { folder: settings.environment.state_folder.join("mcp") }
+    pub fn of(scope: &ServerScope) -> Self {
+        Self { folder: scope.settings.environment.state_folder.join("mcp") }
     }
 
     /// Returns the record of a server; nothing where there is none, or another user could have written it.
