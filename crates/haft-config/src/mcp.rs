@@ -36,6 +36,9 @@ pub struct ServerSection {
     /// How many seconds a call may take without progress.
     #[serde(default, deserialize_with = "seconds")]
     pub timeout: Option<Duration>,
+    /// How many seconds the server may take from its start to the list of its tools.
+    #[serde(default, deserialize_with = "seconds")]
+    pub start_timeout: Option<Duration>,
 }
 
 /// A command line: a program, or a program with its arguments.
@@ -115,7 +118,10 @@ mod tests {
     fn a_server_without_command_and_url_or_with_both_is_a_mistake() {
         for (text, expected) in [
             ("[mcp.servers.a]\n", (1, "a server needs a command or a url")),
-            ("# x\n[mcp.servers.a]\ncommand = \"x\"\nurl = \"https://h\"\n", (2, "a server has a command or a url, not both")),
+            (
+                "# x\n[mcp.servers.a]\ncommand = \"x\"\nurl = \"https://h\"\n",
+                (2, "a server has a command or a url, not both"),
+            ),
             ("[mcp.servers.a]\ncommand = []\n", (1, "the command is empty")),
             ("[mcp.servers.\"a b\"]\ncommand = \"x\"\n", (1, "the name of a server has only letters")),
         ] {

@@ -87,8 +87,10 @@ fn table_of(server: &ServerSection) -> Table {
         let hosts: Vec<String> = server.hosts.iter().map(ToString::to_string).collect();
         table.insert("hosts", Item::Value(array(&hosts)));
     }
-    if let Some(timeout) = server.timeout {
-        table.insert("timeout", Item::Value(Value::from(timeout.as_secs_f64())));
+    for (key, time) in [("timeout", server.timeout), ("start_timeout", server.start_timeout)] {
+        if let Some(time) = time {
+            table.insert(key, Item::Value(Value::from(time.as_secs_f64())));
+        }
     }
     table
 }

@@ -143,6 +143,7 @@ impl Host {
         let secrets =
             block_on(fill(runtime.catalog(), described, (options, dialect.clone(), of_servers), assembly))??;
         show_deferred(runtime.catalog(), &settings, assembly);
+        let secrets = block_on(fill(runtime.catalog(), described, (options, dialect.clone(), of_servers), assembly))??;
         runtime.also_hide(secrets);
         let options = options.clone();
         Ok(Self { settings, workspace: path, state, history, runtime, words, options, dialect, reload })

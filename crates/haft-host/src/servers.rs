@@ -68,6 +68,8 @@ pub struct ServerSpec {
     pub hosts: Vec<String>,
     /// How long a call may take without progress.
     pub timeout: Option<Duration>,
+    /// How long it may take from its start to the list of its tools.
+    pub start_timeout: Option<Duration>,
     /// Which of its tools are used.
     pub filter: ToolFilter,
 }
@@ -162,6 +164,7 @@ impl ServerSpec {
             written_environment: BTreeMap::new(),
             hosts: Vec::new(),
             timeout: None,
+            start_timeout: None,
             filter: ToolFilter::default(),
         }
     }
@@ -177,6 +180,7 @@ impl ServerSpec {
             written_environment: section.env.clone(),
             hosts: section.hosts.iter().map(ToString::to_string).collect(),
             timeout: section.timeout,
+            start_timeout: section.start_timeout,
             filter: ToolFilter::default(),
         }
     }

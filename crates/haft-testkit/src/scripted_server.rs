@@ -57,7 +57,8 @@ impl<O: Write> ScriptedServer<O> {
             std::process::exit(3);
         }
         if self.is("fork") {
-            let child = std::process::Command::new("setsid").args(["tail", "-f", "/dev/null"]).stdin(Stdio::null()).spawn();
+            let child =
+                std::process::Command::new("setsid").args(["tail", "-f", "/dev/null"]).stdin(Stdio::null()).spawn();
             self.note(&format!("child {}", child.map_or(0, |child| child.id())));
         }
     }
@@ -145,21 +146,23 @@ impl<O: Write> ScriptedServer<O> {
             }
             "huge" => {
                 let text = "x".repeat(HUGE);
-                return self.answer(id, &json!({ "resultType": "complete", "content": [{ "type": "text", "text": text }] }));
+                return self
+                    .answer(id, &json!({ "resultType": "complete", "content": [{ "type": "text", "text": text }] }));
             }
             "progress" => {
                 let token = &message["params"]["_meta"]["progressToken"];
                 for progress in 1..=3 {
-                    let params = json!({ "progressToken": token, "progress": progress, "total": 3, "message": "working" });
+                    let params =
+                        json!({ "progressToken": token, "progress": progress, "total": 3, "message": "working" });
                     self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": params }));
                 }
             }
             "changes" => self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" })),
             _ => {}
         }
-        let result = self.script.get("result").cloned().unwrap_or_else(|| {
-            json!({ "content": [{ "type": "text", "text": format!("{} {arguments}", message["params"]["name"]) }] })
-        });
+        let result = self.script.get("result").cloned().unwrap_or_else(
+            || json!({ "content": [{ "type": "text", "text": format!("{} {arguments}", message["params"]["name"]) }] }),
+        );
         let mut result = result;
         result["resultType"] = "complete".into();
         self.answer(id, &result);

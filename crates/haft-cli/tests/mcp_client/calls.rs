@@ -17,7 +17,11 @@ fn a_tool_of_a_server_of_either_era_is_listed_and_called_under_the_name_of_both(
         let added = place.add(server, &script);
         assert_eq!(added.code, 0, "{server}: {}{}", added.out, added.err);
         let result = place.call(&format!("{server}__echo"));
-        assert_eq!((&result["status"], &result["content"]), (&json!("ok"), &json!("\"echo\" {}")), "{server}: {result}");
+        assert_eq!(
+            (&result["status"], &result["content"]),
+            (&json!("ok"), &json!("\"echo\" {}")),
+            "{server}: {result}"
+        );
         assert_eq!(result["did"], "unknown", "{result}");
     }
     let tools = place.run(&["tools"]);
@@ -49,7 +53,12 @@ fn a_call_is_asked_about_and_its_result_is_text_of_strangers() {
         assert!(refused.out.contains("needs_approval") && refused.out.contains("--yes=all"), "{}", refused.out);
     }
     let plain = place.run(&["call", "s__echo"]);
-    assert!(plain.err.contains("call echo of the server s") || plain.out.contains("call echo of the server s"), "{}{}", plain.out, plain.err);
+    assert!(
+        plain.err.contains("call echo of the server s") || plain.out.contains("call echo of the server s"),
+        "{}{}",
+        plain.out,
+        plain.err
+    );
 }
 
 #[test]
@@ -73,24 +82,42 @@ fn progress_of_a_server_is_passed_on_and_a_long_result_is_kept() {
     place.add("s", &json!({ "behaviour": "progress", "result": result, "tools": [tool("echo", "Repeats.")] }));
     let result = place.call("s__echo");
     assert_eq!(result["status"], "ok", "{result}");
-    assert!(result["spill"].is_string() && result["content"].as_str().is_some_and(|text| text.len() < 60_000), "{}", result["spill"]);
+    assert!(
+        result["spill"].is_string() && result["content"].as_str().is_some_and(|text| text.len() < 60_000),
+        "{}",
+        result["spill"]
+    );
 }
 
 #[test]
 fn the_list_says_where_each_server_comes_from_and_what_it_costs() {
     let Some(place) = Place::new() else { return };
     place.put("ws/.mcp.json", r#"{"mcpServers": {"theirs": {"command": "npx", "args": ["-y", "x"]}, "broken": {}}}"#);
-    place.put("home/.cursor/mcp.json", r#"{"mcpServers": {"theirs": {"command": "other"}, "web": {"url": "https://h/mcp"}}}"#);
+    place.put(
+        "home/.cursor/mcp.json",
+        r#"{"mcpServers": {"theirs": {"command": "other"}, "web": {"url": "https://h/mcp"}}}"#,
+    );
     place.add("mine", &json!({ "tools": [tool("echo", "Repeats.")] }));
     let list = place.run(&["mcp", "list", "--json"]);
     let list: serde_json::Value = serde_json::from_str(&list.out).expect("it is JSON");
     let of = |name: &str| -> Vec<String> {
         let servers = list["servers"].as_array().expect("a list").iter().filter(|server| server["name"] == name);
-        servers.map(|server| format!("{} {}", server["product"].as_str().unwrap_or_default(), server["state"].as_str().unwrap_or_default())).collect()
+        servers
+            .map(|server| {
+                format!(
+                    "{} {}",
+                    server["product"].as_str().unwrap_or_default(),
+                    server["state"].as_str().unwrap_or_default()
+                )
+            })
+            .collect()
     };
     assert_eq!(of("mine"), ["haft allowed"]);
     assert_eq!(of("theirs"), ["Claude Code not allowed", "Cursor hidden"]);
-    assert_eq!((of("broken"), of("web")), (vec!["Claude Code off".to_owned()], vec!["Cursor not supported".to_owned()]));
+    assert_eq!(
+        (of("broken"), of("web")),
+        (vec!["Claude Code off".to_owned()], vec!["Cursor not supported".to_owned()])
+    );
     assert!(list["servers"][0]["tokens"].as_u64().is_some_and(|tokens| tokens > 0), "{list}");
 }
 
@@ -99,7 +126,14 @@ fn doctor_shows_each_step_and_remove_forgets_the_server() {
     let Some(place) = Place::new() else { return };
     place.add("s", &json!({ "tools": [tool("echo", "Repeats.")] }));
     let doctor = place.run(&["mcp", "doctor", "s"]);
-    for step in ["starts ", "start     answered", "revision  2025-11-25 (scripted 1)", "list      1 tools", "request   answered", "tools     1 tools"] {
+    for step in [
+        "starts ",
+        "start     answered",
+        "revision  2025-11-25 (scripted 1)",
+        "list      1 tools",
+        "request   answered",
+        "tools     1 tools",
+    ] {
         assert!(doctor.out.contains(step), "{step}: {}", doctor.out);
     }
     assert_eq!(doctor.code, 0);

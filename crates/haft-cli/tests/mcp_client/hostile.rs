@@ -33,7 +33,11 @@ fn noise_wrong_ids_and_a_storm_of_notices_change_no_result() {
         assert_eq!(record["content"], "\"echo\" {}", "{behaviour}: {record}");
     }
     let doctor = place.run(&["mcp", "doctor", "noise"]);
-    assert!(doctor.out.contains("lines to its standard output that are no messages") && !doctor.out.contains('\u{1b}'), "{}", doctor.out);
+    assert!(
+        doctor.out.contains("lines to its standard output that are no messages") && !doctor.out.contains('\u{1b}'),
+        "{}",
+        doctor.out
+    );
 }
 
 #[test]
@@ -41,7 +45,8 @@ fn a_server_that_exits_says_why_in_the_error_and_is_not_started_again_at_once() 
     let Some(place) = Place::new() else { return };
     place.add("exit", &json!({ "tools": [tool("echo", "Repeats.")] }));
     place.script("exit", &with("exit"));
-    let both = said(place.command(&["call", "--yes=all", "-"]), "{\"name\":\"exit__echo\"}\n\n{\"name\":\"exit__echo\"}\n");
+    let both =
+        said(place.command(&["call", "--yes=all", "-"]), "{\"name\":\"exit__echo\"}\n\n{\"name\":\"exit__echo\"}\n");
     let results: Vec<Value> = both.out.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let what = |number: usize| results[number]["error"]["what"].as_str().unwrap_or_default().to_owned();
     assert!(what(0).contains("ended with status 3") && what(0).contains("no configuration found"), "{}", both.out);
@@ -53,7 +58,12 @@ fn a_server_that_exits_says_why_in_the_error_and_is_not_started_again_at_once() 
 fn a_server_that_dies_in_a_call_leaves_the_effect_unknown_and_starts_again() {
     let Some(place) = Place::new() else { return };
     let record = called(&place, "die");
-    assert!(record["error"]["what"].as_str().is_some_and(|what| what.contains("ended while \"echo\" ran") && what.contains("status 70")), "{record}");
+    assert!(
+        record["error"]["what"]
+            .as_str()
+            .is_some_and(|what| what.contains("ended while \"echo\" ran") && what.contains("status 70")),
+        "{record}"
+    );
     assert_eq!((&record["status"], &record["did"]), (&json!("failed"), &json!("unknown")));
     place.script("die", &json!({ "tools": [tool("echo", "Repeats.")] }));
     assert_eq!(place.call("die__echo")["status"], "ok");
@@ -68,7 +78,10 @@ fn a_call_that_is_never_answered_ends_at_its_limit_and_the_server_is_told() {
     place.put("config/haft/config.toml", &format!("{config}timeout = 0.5\n"));
     let record = place.call("never__echo");
     assert_eq!(record["status"], "timed_out", "{record}");
-    assert!(record["error"]["what"].as_str().is_some_and(|what| what.contains("within 0.5 s without progress")), "{record}");
+    assert!(
+        record["error"]["what"].as_str().is_some_and(|what| what.contains("within 0.5 s without progress")),
+        "{record}"
+    );
     assert!(place.heard("never").contains("notifications/cancelled"), "{}", place.heard("never"));
 }
 
@@ -82,10 +95,14 @@ fn a_result_of_50_mb_is_an_error_that_says_so() {
 #[test]
 fn a_silent_server_ends_at_the_time_for_the_start() {
     let Some(place) = Place::new() else { return };
-    let began = Instant::now();
-    let added = place.add("silent", &with("silent"));
-    assert!(added.code == 1 && added.err.contains("It did not answer within"), "{}", added.err);
-    assert!(began.elapsed() < Duration::from_secs(40), "{:?}", began.elapsed());
+    place.add("silent", &json!({ "tools": [tool("echo", "Repeats.")] }));
+    place.script("silent", &with("silent"));
+    let config = place.get("config/haft/config.toml").expect("it was written");
+    place.put("config/haft/config.toml", &format!("{config}start_timeout = 1\n"));
+    let record = place.call("silent__echo");
+    let what = record["error"]["what"].as_str().unwrap_or_default();
+    assert!(what.contains("It did not answer within 1.0 s"), "{record}");
+    assert_eq!((&record["status"], &record["error"]["kind"]), (&json!("failed"), &json!("unavailable")));
 }
 
 #[test]
@@ -131,7 +148,12 @@ fn twenty_dead_servers_cost_the_start_nothing() {
 fn names_with_escape_codes_and_those_of_haft_s_own_tools_are_safe() {
     let Some(place) = Place::new() else { return };
     let odd = "wri\u{1b}[2Jte\u{200b}";
-    let tools = json!([tool("write_file", "Adds."), tool("bash", "Adds."), tool(odd, "Hides\u{202e}.\u{1b}]0;x\u{7}"), tool(&"x".repeat(120), "Long.")]);
+    let tools = json!([
+        tool("write_file", "Adds."),
+        tool("bash", "Adds."),
+        tool(odd, "Hides\u{202e}.\u{1b}]0;x\u{7}"),
+        tool(&"x".repeat(120), "Long.")
+    ]);
     let added = place.add("s", &json!({ "tools": tools }));
     assert_eq!(added.code, 0, "{}", added.err);
     assert!(!added.out.contains('\u{1b}') && !added.out.contains('\u{202e}'), "{}", added.out);

@@ -47,7 +47,8 @@ pub fn add_to_file(scope: ServerScope, addition: &Addition) -> anyhow::Result<Se
     };
     let own = scope.settings.mcp.servers.get(&addition.name);
     // Whoever types the same line again means the same server.
-    let is_there = own.is_some_and(|own| own.words() == section.words() && own.env == section.env && own.hosts == section.hosts);
+    let is_there =
+        own.is_some_and(|own| own.words() == section.words() && own.env == section.env && own.hosts == section.hosts);
     if is_there {
         return Ok(scope);
     }

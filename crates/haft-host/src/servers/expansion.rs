@@ -61,12 +61,15 @@ impl Expander<'_> {
         match self.style {
             Style::Plain => None,
             Style::Braces | Style::Editor => braced("${"),
-            Style::Curly => ["{env:", "{file:"].into_iter().filter_map(|open| {
-                let (begin, found) = braced(open)?;
-                // The word stays: it says which kind of value is meant.
-                let inner = &text[begin + 1..begin + found.length - 1];
-                Some((begin, Found { name: inner, length: found.length }))
-            }).min_by_key(|(begin, _)| *begin),
+            Style::Curly => ["{env:", "{file:"]
+                .into_iter()
+                .filter_map(|open| {
+                    let (begin, found) = braced(open)?;
+                    // The word stays: it says which kind of value is meant.
+                    let inner = &text[begin + 1..begin + found.length - 1];
+                    Some((begin, Found { name: inner, length: found.length }))
+                })
+                .min_by_key(|(begin, _)| *begin),
             Style::Dollar => dollar(text),
         }
     }

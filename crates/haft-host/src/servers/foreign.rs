@@ -81,10 +81,12 @@ pub(super) type FromFile = (Vec<ConfiguredServer>, Option<String>);
 impl Places<'_> {
     /// Reads all files that exist: those of the project first.
     pub(super) fn read_all(self) -> Vec<FromFile> {
-        let of_project = OF_PROJECT.iter().map(|row| (row, self.workspace.join(row.path), Origin::Project(row.product)));
+        let of_project =
+            OF_PROJECT.iter().map(|row| (row, self.workspace.join(row.path), Origin::Project(row.product)));
         let of_user = OF_USER.iter().map(|row| (row, self.home.join(row.path), Origin::User(row.product)));
         let is_twice = |path: &PathBuf| self.home == self.workspace && path.starts_with(self.home);
-        let of_user = of_user.filter(|(_, path, _)| !(is_twice(path) && OF_PROJECT.iter().any(|row| path.ends_with(row.path))));
+        let of_user =
+            of_user.filter(|(_, path, _)| !(is_twice(path) && OF_PROJECT.iter().any(|row| path.ends_with(row.path))));
         of_project.chain(of_user).filter_map(|(row, path, origin)| self.read(row, path, origin)).collect()
     }
 
@@ -155,7 +157,9 @@ fn entries(root: &Value) -> Vec<(String, &Value)> {
         match found {
             Value::Object(map) if is_servers(map) => {
                 let is_server = |name: &str| way != &["mcp"] || !NO_SERVERS.contains(&name);
-                Some(map.iter().filter(|(name, _)| is_server(name)).map(|(name, entry)| (name.clone(), entry)).collect())
+                Some(
+                    map.iter().filter(|(name, _)| is_server(name)).map(|(name, entry)| (name.clone(), entry)).collect(),
+                )
             }
             Value::Array(list) => Some(listed(list)),
             _ => None,
@@ -199,6 +203,7 @@ fn spec_of(entry: &Value, expander: &Expander<'_>) -> Result<ServerSpec, String>
         written_environment,
         hosts: Vec::new(),
         timeout: timeout_of(entry),
+        start_timeout: start_timeout_of(entry),
         filter: filter_of(entry),
     })
 }
@@ -250,6 +255,17 @@ fn texts_in(entry: &Map<String, Value>, keys: &[&str]) -> Result<BTreeMap<String
     value.as_object().and_then(|map| map.iter().map(text).collect()).ok_or_else(wrong)
 }
 
+/// Reads how long the start may take; the key says the unit.
+fn start_timeout_of(entry: &Map<String, Value>) -> Option<Duration> {
+    let number = |key: &str| entry.get(key).and_then(Value::as_f64).filter(|number| *number > 0.0);
+    let seconds = number("startup_timeout_sec").or_else(|| Some(number("startup_timeout_ms")? / 1_000.0));
+    seconds.and_then(bounded)
+}
+
+fn bounded(seconds: f64) -> Option<Duration> {
+    Duration::try_from_secs_f64(seconds.clamp(0.1, 86_400.0)).ok()
+}
+
 /// Reads how long a call may take; the key says the unit.
 fn timeout_of(entry: &Map<String, Value>) -> Option<Duration> {
     let number = |key: &str| entry.get(key).and_then(Value::as_f64).filter(|number| *number > 0.0);
@@ -257,7 +273,7 @@ fn timeout_of(entry: &Map<String, Value>) -> Option<Duration> {
         // Nobody means a limit of more than an hour and a half in seconds, or of less than that in milliseconds.
         number("timeout").map(|number| if number > 5_400.0 { number / 1_000.0 } else { number })
     });
-    seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds.clamp(0.1, 86_400.0)).ok())
+    seconds.and_then(bounded)
 }
 
 fn filter_of(entry: &Map<String, Value>) -> ToolFilter {
@@ -296,14 +312,38 @@ mod tests {
     #[test]
     fn each_program_has_its_servers_in_its_own_place() {
         for (row, text, expected) in [
-            (&OF_PROJECT[0], r#"{"mcpServers": {"a": {"command": "npx", "args": ["-y", "x"], "env": {"K": "${NONE:-v}"}}}}"#, "a: npx -y x K=v"),
-            (&OF_PROJECT[1], "{ // c\n\"servers\": {\"a\": {\"command\": \"x\", \"cwd\": \"${workspaceFolder}/s\"}}, \"inputs\": [],}", "a: x in /w/s"),
-            (&OF_PROJECT[3], "[mcp_servers.a]\ncommand = \"x\"\nargs = [\"1\"]\n[mcp_servers.b]\nurl = \"https://h/mcp\"\n", "a: x 1\nb: https://h/mcp"),
-            (&OF_PROJECT[4], r#"{"mcpServers": {"a": {"httpUrl": "https://h"}, "b": {"command": "y"}}, "mcp": {"excluded": ["b"]}}"#, "a: https://h\nb: its file switches it off"),
-            (&OF_PROJECT[5], r#"{"mcp": {"a": {"type": "local", "command": ["x", "1"], "environment": {"K": "v"}}, "b": {"command": ["y"], "enabled": false}}}"#, "a: x 1 K=v\nb: its file switches it off"),
+            (
+                &OF_PROJECT[0],
+                r#"{"mcpServers": {"a": {"command": "npx", "args": ["-y", "x"], "env": {"K": "${NONE:-v}"}}}}"#,
+                "a: npx -y x K=v",
+            ),
+            (
+                &OF_PROJECT[1],
+                "{ // c\n\"servers\": {\"a\": {\"command\": \"x\", \"cwd\": \"${workspaceFolder}/s\"}}, \"inputs\": [],}",
+                "a: x in /w/s",
+            ),
+            (
+                &OF_PROJECT[3],
+                "[mcp_servers.a]\ncommand = \"x\"\nargs = [\"1\"]\n[mcp_servers.b]\nurl = \"https://h/mcp\"\n",
+                "a: x 1\nb: https://h/mcp",
+            ),
+            (
+                &OF_PROJECT[4],
+                r#"{"mcpServers": {"a": {"httpUrl": "https://h"}, "b": {"command": "y"}}, "mcp": {"excluded": ["b"]}}"#,
+                "a: https://h\nb: its file switches it off",
+            ),
+            (
+                &OF_PROJECT[5],
+                r#"{"mcp": {"a": {"type": "local", "command": ["x", "1"], "environment": {"K": "v"}}, "b": {"command": ["y"], "enabled": false}}}"#,
+                "a: x 1 K=v\nb: its file switches it off",
+            ),
             (&OF_PROJECT[5], r#"{"mcp": {"servers": {"a": {"command": ["x"]}}}}"#, "a: x"),
             (&OF_USER[9], r#"{"mcpServers": {"a": {"command": "x", "args": [], "env": {}}}}"#, "a: x"),
-            (&OF_USER[10], r#"{"mcp_servers": [{"name": "a", "type": "stdio", "command": "x"}, {"type": "http", "url": "https://h"}]}"#, "a: x\nentry-2: https://h"),
+            (
+                &OF_USER[10],
+                r#"{"mcp_servers": [{"name": "a", "type": "stdio", "command": "x"}, {"type": "http", "url": "https://h"}]}"#,
+                "a: x\nentry-2: https://h",
+            ),
             (&OF_PROJECT[0], r#"[{"name": "a", "command": "x"}]"#, "a: x"),
         ] {
             assert_eq!(told(row, text), expected, "{text}");
@@ -322,9 +362,10 @@ mod tests {
 
     #[test]
     fn filters_and_time_limits_are_read_in_the_units_of_each_program() {
-        let text = "[mcp_servers.a]\ncommand = \"x\"\ntool_timeout_sec = 90\nenabled_tools = [\"t\"]\ndisabled_tools = [\"u\"]\n";
+        let text = "[mcp_servers.a]\ncommand = \"x\"\ntool_timeout_sec = 90\nstartup_timeout_sec = 5\nenabled_tools = [\"t\"]\ndisabled_tools = [\"u\"]\n";
         let spec = read(&OF_PROJECT[3], text).remove(0).spec.expect("it is in order");
         assert_eq!(spec.timeout, Some(Duration::from_secs(90)));
+        assert_eq!(spec.start_timeout, Some(Duration::from_secs(5)));
         assert!(spec.filter.admits("t") && !spec.filter.admits("u") && !spec.filter.admits("v"));
         let text = r#"{"mcpServers": {"a": {"command": "x", "timeout": 600000, "tools": ["*"]}}}"#;
         let spec = read(&OF_PROJECT[0], text).remove(0).spec.expect("it is in order");

@@ -4,8 +4,8 @@
 
 use std::io;
 
-use haft_host::servers::edit::{Addition, add_to_file, remove_from_file};
 use haft_host::servers::ServerScope;
+use haft_host::servers::edit::{Addition, add_to_file, remove_from_file};
 use serde_json::{Value, json};
 
 use super::management::{ChosenServer, Consent, Inspected, ListedServer, list as listed};
@@ -121,10 +121,13 @@ pub fn add(scope: ServerScope, addition: &Addition, console: &dyn Console) -> io
             Some(false) => return refused(console, "Nothing was started."),
             None => {
                 let words = chosen.words().join(" ");
-                return refused(console, &format!(
-                    "Nothing was started: a person must agree. Run it at a terminal, or give the command line yourself: \
+                return refused(
+                    console,
+                    &format!(
+                        "Nothing was started: a person must agree. Run it at a terminal, or give the command line yourself: \
                      haft mcp add {name} -- {words}"
-                ));
+                    ),
+                );
             }
         }
     }
@@ -152,7 +155,10 @@ fn pinned(mut chosen: ChosenServer, inspected: Inspected, (name, console): (&str
                 Some(true) => {}
                 Some(false) => return refused(console, "Nothing was changed; its tools stay refused."),
                 None => {
-                    return refused(console, "Nothing was changed: a person must agree to changed tools, at a terminal.");
+                    return refused(
+                        console,
+                        "Nothing was changed: a person must agree to changed tools, at a terminal.",
+                    );
                 }
             }
         }
@@ -182,9 +188,13 @@ pub fn remove(scope: ServerScope, name: &str, console: &dyn Console) -> io::Resu
     match (remove_from_file(&scope, name), forgotten) {
         (Err(error), _) => failed(console, &format!("{error:#}")),
         (Ok(_), Ok((Err(why), _))) => failed(console, &why),
-        (Ok(true), _) => said(console, name, "removed", &format!("Removed {name} from {}.", scope.config_file().display())),
+        (Ok(true), _) => {
+            said(console, name, "removed", &format!("Removed {name} from {}.", scope.config_file().display()))
+        }
         (Ok(false), Ok((Ok(()), _))) => {
-            let text = format!("haft no longer starts {name}. It stays in the file of the other program, which haft does not change.");
+            let text = format!(
+                "haft no longer starts {name}. It stays in the file of the other program, which haft does not change."
+            );
             said(console, name, "not allowed", &text)
         }
         (Ok(false), Err(why)) => failed(console, &why),
@@ -204,7 +214,9 @@ pub fn doctor(scope: ServerScope, name: &str, console: &dyn Console) -> io::Resu
     let mut lines = chosen.described();
     let (ending, more) = match chosen.consent() {
         Consent::New | Consent::Changed => {
-            let line = format!("consent   you have not agreed to this command line; nothing was started. Run: haft mcp add {name}");
+            let line = format!(
+                "consent   you have not agreed to this command line; nothing was started. Run: haft mcp add {name}"
+            );
             (Ending::Failed, vec![line])
         }
         Consent::Given => match chosen.inspect() {

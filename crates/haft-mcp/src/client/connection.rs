@@ -6,8 +6,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use haft_host::servers::{ServerScope, ServerSpec};
 use haft_host::servers::process::{ServerProcess, start};
+use haft_host::servers::{ServerScope, ServerSpec};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotificationParam, ClientRequest,
     ListToolsRequest, PaginatedRequestParams, ProtocolVersion, ServerResult, Tool,
@@ -27,10 +27,9 @@ use super::traffic::Traffic;
 use crate::lines::Lines;
 use crate::outbox::Outbox;
 
-/// How long a server may take from its start to the list of its tools.
-pub(crate) const TO_START: Duration = Duration::from_secs(30);
-/// How much of that a server of unknown era may take until it is started again.
-const TO_ANSWER: Duration = Duration::from_secs(15);
+/// How long a server may take from its start to the list of its tools, if its file says nothing. A server of unknown era
+/// has half of it until it is started again.
+const TO_START: Duration = Duration::from_secs(30);
 /// Most pages of a list.
 const MOST_PAGES: usize = 100;
 /// Most servers that start at the same time.
@@ -111,11 +110,9 @@ impl Connection {
     /// Starts a server, finds out its era and lists its tools.
     pub(crate) async fn open(start: Start) -> Result<Self, NoConnection> {
         let _turn = STARTS.acquire().await;
-        let until = Instant::now() + TO_START;
-        let first_until = match start.era {
-            Some(_) => until,
-            None => Instant::now() + TO_ANSWER,
-        };
+        let time = start.spec.start_timeout.unwrap_or(TO_START);
+        let until = Instant::now() + time;
+        let first_until = if start.era.is_some() { until } else { Instant::now() + time / 2 };
         let first = match Self::attempt(&start, start.era, first_until).await {
             Ok(connection) => return Ok(connection),
             Err(failed) => failed,
@@ -156,8 +153,8 @@ impl Connection {
                 return Err(failed(what, &process));
             }
             Err(_) => {
-                let seconds = began.elapsed().as_secs();
-                let what = format!("It did not answer within {seconds} s.{}", odd_of(&traffic));
+                let seconds = began.elapsed().as_secs_f64();
+                let what = format!("It did not answer within {seconds:.1} s.{}", odd_of(&traffic));
                 return Err(failed(what, &process));
             }
         };
@@ -279,9 +276,7 @@ impl FailedAttempt {
 async fn started(begun: &Start) -> Result<ServerProcess, FailedAttempt> {
     let begun = begun.clone();
     // It starts a process, and may try first what the system gives.
-    let process = tokio::task::spawn_blocking(move || {
-        start(&begun.spec, &begun.key, &begun.scope)
-    });
+    let process = tokio::task::spawn_blocking(move || start(&begun.spec, &begun.key, &begun.scope));
     match process.await {
         Ok(Ok(process)) => Ok(process),
         Ok(Err(error)) => Err(FailedAttempt::finally(error.what.clone())),
@@ -322,7 +317,9 @@ async fn list(running: &RunningService<RoleClient, Handler>) -> Result<Vec<Tool>
         let page = match running.peer().send_request(request).await {
             Ok(ServerResult::ListToolsResult(page)) => page,
             Ok(_) => return Err("Its answer is no list of tools.".to_owned()),
-            Err(ServiceError::McpError(error)) => return Err(format!("It refuses to list its tools: {}.", error.message)),
+            Err(ServiceError::McpError(error)) => {
+                return Err(format!("It refuses to list its tools: {}.", error.message));
+            }
             Err(_) => return Err("It ended before it listed its tools.".to_owned()),
         };
         tools.extend(page.tools);

@@ -198,7 +198,11 @@ impl ChosenServer {
     pub fn agree(&mut self) -> Result<(), String> {
         if self.consent() != Consent::Given {
             // What another program said of its tools is no pin for this one.
-            self.record = ServerRecord { hosts: std::mem::take(&mut self.record.hosts), manifest: self.record.manifest.take(), ..ServerRecord::default() };
+            self.record = ServerRecord {
+                hosts: std::mem::take(&mut self.record.hosts),
+                manifest: self.record.manifest.take(),
+                ..ServerRecord::default()
+            };
         }
         self.record.agreed = Some(consent_hash(&self.spec));
         self.place.write(&self.record)
@@ -224,7 +228,8 @@ impl ChosenServer {
         match inspected {
             Ok((manifest, era, lines)) => {
                 self.place.note_error(None);
-                let difference = self.record.manifest.as_ref().and_then(|agreed| agreed.difference(&manifest, MOST_LINES));
+                let difference =
+                    self.record.manifest.as_ref().and_then(|agreed| agreed.difference(&manifest, MOST_LINES));
                 Ok(Inspected { manifest, difference, lines, era })
             }
             Err(why) => {
@@ -273,9 +278,7 @@ impl Inspected {
     }
 }
 
-async fn inspected(
-    start: Start,
-) -> Result<(Manifest, super::connection::Era, Vec<String>), NoConnection> {
+async fn inspected(start: Start) -> Result<(Manifest, super::connection::Era, Vec<String>), NoConnection> {
     let connection = Connection::open(start).await?;
     let seconds = |time: Duration| format!("{:.2} s", time.as_secs_f64());
     let (answered, listed) = connection.took;
@@ -319,7 +322,14 @@ fn errors_of(errors: &str) -> Vec<String> {
 fn fix(why: &NoConnection) -> &'static str {
     let text = format!("{} {}", why.what, why.errors).to_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    if has(&["enotfound", "eai_again", "could not resolve", "name resolution", "network is unreachable", "econnrefused"]) {
+    if has(&[
+        "enotfound",
+        "eai_again",
+        "could not resolve",
+        "name resolution",
+        "network is unreachable",
+        "econnrefused",
+    ]) {
         "fix       The server needs the network: grant its hosts with --host (haft mcp add NAME --host registries)."
     } else if has(&["no such file", "not found", "enoent", "cannot find module"]) {
         "fix       A program or file is missing, or the sandbox does not show it: name it by its absolute path."
@@ -333,7 +343,11 @@ fn fix(why: &NoConnection) -> &'static str {
 /// Writes a word as a shell would need it.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:@%+=,".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
 }
 
 #[cfg(test)]

@@ -106,9 +106,7 @@ impl Manifest {
 
     /// Estimates how many tokens the definitions take in every request.
     pub(crate) fn tokens(&self) -> usize {
-        let size = |tool: &ListedTool| {
-            tool.name.len() + tool.description.len() + tool.input_schema.to_string().len()
-        };
+        let size = |tool: &ListedTool| tool.name.len() + tool.description.len() + tool.input_schema.to_string().len();
         self.tools.iter().map(size).sum::<usize>().div_ceil(4)
     }
 
@@ -174,7 +172,10 @@ mod tests {
     fn a_reference_that_leads_out_of_the_schema_is_found_and_a_property_of_that_name_is_none() {
         let found = |schema: Value| foreign_reference(&schema);
         assert_eq!(found(json!({ "$ref": "http://evil.example/s" })).as_deref(), Some("http://evil.example/s"));
-        assert_eq!(found(json!({ "properties": { "a": { "items": [{ "$ref": "other.json" }] } } })).as_deref(), Some("other.json"));
+        assert_eq!(
+            found(json!({ "properties": { "a": { "items": [{ "$ref": "other.json" }] } } })).as_deref(),
+            Some("other.json")
+        );
         assert_eq!(found(json!({ "$ref": "#/$defs/a", "$defs": { "a": {} } })), None);
         assert_eq!(found(json!({ "properties": { "$ref": { "type": "string", "default": { "$ref": "x" } } } })), None);
     }

@@ -69,7 +69,24 @@ mod tests {
     #[test]
     fn every_name_is_one_that_all_providers_take_and_no_two_pairs_share_one() {
         let long = "x".repeat(200);
-        let parts = ["a", "b", "a__b", "a_", "_b", "__", "ü", "1", "a.b", "a b", "a/b", "", "\u{200b}a", "A", "b-0123abcd", &long];
+        let parts = [
+            "a",
+            "b",
+            "a__b",
+            "a_",
+            "_b",
+            "__",
+            "ü",
+            "1",
+            "a.b",
+            "a b",
+            "a/b",
+            "",
+            "\u{200b}a",
+            "A",
+            "b-0123abcd",
+            &long,
+        ];
         let mut seen = HashMap::new();
         for server in parts {
             for tool in parts {

@@ -68,7 +68,9 @@ impl ServerPipes {
             Line::Message(line) if !is_too_heavy(&line) => line,
             Line::Message(_) | Line::TooLong => {
                 let most = LONGEST_MESSAGE / 1024 / 1024;
-                self.fail_all(&format!("the server sent a message of more than {most} MiB or of too many values; haft skipped it"));
+                self.fail_all(&format!(
+                    "the server sent a message of more than {most} MiB or of too many values; haft skipped it"
+                ));
                 return None;
             }
         };

@@ -58,7 +58,9 @@ impl RecordPlace {
     /// Writes the record; the error says why that is not possible.
     pub(crate) fn write(&self, record: &ServerRecord) -> Result<(), String> {
         let text = serde_json::to_string(record).map_err(|error| error.to_string())?;
-        self.records.write(&self.key, &text).map_err(|error| format!("haft cannot write its record of the server: {error}"))
+        self.records
+            .write(&self.key, &text)
+            .map_err(|error| format!("haft cannot write its record of the server: {error}"))
     }
 
     /// Forgets the server.
@@ -119,7 +121,9 @@ mod tests {
         with_variable.written_environment.insert("K".into(), "v".into());
         let mut with_host = spec(&["npx", "-y", "x"]);
         with_host.hosts.push("a.example".into());
-        for other in [spec(&["npx", "-y", "x@2"]), spec(&["npx", "-yx"]), spec(&["npx", "-y x"]), with_variable, with_host] {
+        for other in
+            [spec(&["npx", "-y", "x@2"]), spec(&["npx", "-yx"]), spec(&["npx", "-y x"]), with_variable, with_host]
+        {
             assert_ne!(plain, consent_hash(&other), "{other:?}");
         }
     }

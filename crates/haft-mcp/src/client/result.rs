@@ -123,7 +123,11 @@ fn without_base64(text: &str) -> String {
         let end = rest.find(|c| !is_base64(c)).unwrap_or(rest.len());
         let (run, behind) = rest.split_at(end);
         let is_left_out = end >= LONGEST_BASE64 && has_many_kinds(run);
-        if is_left_out { kept.push_str(&left_out("base64", "", end)) } else { kept.push_str(run) }
+        if is_left_out {
+            kept.push_str(&left_out("base64", "", end))
+        } else {
+            kept.push_str(run)
+        }
         let other = behind.find(is_base64).unwrap_or(behind.len());
         kept.push_str(&behind[..other]);
         rest = &behind[other..];
@@ -143,7 +147,9 @@ fn without_base64_in(value: Value) -> Value {
     match value {
         Value::String(text) => Value::String(without_base64(&text)),
         Value::Array(list) => Value::Array(list.into_iter().map(without_base64_in).collect()),
-        Value::Object(map) => Value::Object(map.into_iter().map(|(key, value)| (key, without_base64_in(value))).collect()),
+        Value::Object(map) => {
+            Value::Object(map.into_iter().map(|(key, value)| (key, without_base64_in(value))).collect())
+        }
         other => other,
     }
 }
@@ -202,7 +208,10 @@ mod tests {
     #[test]
     fn an_error_of_the_server_is_an_error_of_the_call_and_is_bounded() {
         let shown = told(json!({ "content": [{ "type": "text", "text": "x".repeat(9_000) }], "isError": true }));
-        assert!(shown.starts_with("failed: The MCP server \"s\" reports an error: xxx") && shown.len() < 4_200, "{shown}");
+        assert!(
+            shown.starts_with("failed: The MCP server \"s\" reports an error: xxx") && shown.len() < 4_200,
+            "{shown}"
+        );
     }
 
     #[test]

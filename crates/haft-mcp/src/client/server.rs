@@ -62,13 +62,20 @@ pub(crate) struct RemoteCall {
 }
 
 impl Server {
-    pub(crate) fn new(name: String, (start, agreed): (Start, Manifest), place: RecordPlace, thread: Arc<ClientThread>) -> Self {
+    pub(crate) fn new(
+        name: String,
+        (start, agreed): (Start, Manifest),
+        place: RecordPlace,
+        thread: Arc<ClientThread>,
+    ) -> Self {
         Self { name, start, agreed, place, thread, state: Arc::default() }
     }
 
     /// Returns whether it is the same server, with the same tools.
     pub(crate) fn is_as(&self, start: &Start, agreed: &Manifest) -> bool {
-        self.start.spec == start.spec && self.start.scope.workspace() == start.scope.workspace() && self.agreed == *agreed
+        self.start.spec == start.spec
+            && self.start.scope.workspace() == start.scope.workspace()
+            && self.agreed == *agreed
     }
 
     /// Calls a tool. The server is started if it does not run.
@@ -124,7 +131,10 @@ impl Server {
             let pause = FIRST_PAUSE.saturating_mul(1 << state.failures.saturating_sub(1).min(6)).min(LONGEST_PAUSE);
             let left = pause.saturating_sub(when.elapsed());
             if !left.is_zero() {
-                let next = format!("call it again; haft starts the server again then (\"haft mcp doctor {}\" says more)", self.name);
+                let next = format!(
+                    "call it again; haft starts the server again then (\"haft mcp doctor {}\" says more)",
+                    self.name
+                );
                 let what = format!("The MCP server \"{}\" is not started again yet. {}", self.name, self.told(why));
                 return Err(ToolError::new(ErrorKind::Unavailable, what, Next::RetryAfter(left, next)));
             }
@@ -140,7 +150,8 @@ impl Server {
                 let what = format!("The MCP server \"{}\" cannot be used. {}", self.name, self.told(&why));
                 self.place.note_error(Some(&what));
                 state.failed = Some((Instant::now(), why));
-                let next = format!("tell the user to run \"haft mcp doctor {}\"; do without this tool for now", self.name);
+                let next =
+                    format!("tell the user to run \"haft mcp doctor {}\"; do without this tool for now", self.name);
                 Err(ToolError::new(ErrorKind::Unavailable, what, Next::AskUser(next)))
             }
         }
@@ -158,7 +169,8 @@ impl Server {
     /// Refuses a server whose tools are not those that the user agreed to.
     fn refuse_other(&self, listed: Result<&Manifest, &String>) -> Result<(), ToolError> {
         let now = listed.map_err(|why| {
-            let what = format!("The MCP server \"{}\" says that its tools changed, and does not list them. {why}", self.name);
+            let what =
+                format!("The MCP server \"{}\" says that its tools changed, and does not list them. {why}", self.name);
             ToolError::of(ErrorKind::Unavailable, what)
         })?;
         let Some(difference) = self.agreed.difference(now, MOST_LINES) else { return Ok(()) };
@@ -167,7 +179,9 @@ impl Server {
             "The MCP server \"{name}\" describes its tools in another way than the user agreed to; the tool was not called."
         );
         self.place.note_error(Some(&format!("Its tools changed; \"haft mcp add {name}\" shows how.")));
-        let next = format!("ask the user to run \"haft mcp add {name}\", which shows the change and asks; do without this tool");
+        let next = format!(
+            "ask the user to run \"haft mcp add {name}\", which shows the change and asks; do without this tool"
+        );
         let mut error = ToolError::new(ErrorKind::NeedsApproval, what, Next::AskUser(next));
         // The person sees it. A model does not: what a server says before anybody agreed is not for it.
         error.detail = Some(difference);
@@ -194,7 +208,8 @@ impl Server {
             }
             NoResult::Ended(how) => {
                 let what = format!("The MCP server \"{name}\" ended while \"{tool}\" ran. {how}");
-                let next = "look whether the call had an effect before you repeat it; haft starts the server again".to_owned();
+                let next =
+                    "look whether the call had an effect before you repeat it; haft starts the server again".to_owned();
                 ToolError::new(ErrorKind::Failed, what, Next::FixArguments(next))
             }
             NoResult::Unsupported(what) => {

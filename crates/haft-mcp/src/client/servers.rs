@@ -53,7 +53,9 @@ impl ServerTools for Servers {
             if let Some(note) = standing.note(server) {
                 notices.note(&note);
             }
-            let (Standing::Allowed, Ok(spec), Some(agreed)) = (standing, &server.spec, record.manifest) else { continue };
+            let (Standing::Allowed, Ok(spec), Some(agreed)) = (standing, &server.spec, record.manifest) else {
+                continue;
+            };
             let spec = with_hosts(spec, &record.hosts);
             let filter = spec.filter.clone();
             let start = Start { spec, key: place.key.clone(), scope: scope.clone(), era: record.era };

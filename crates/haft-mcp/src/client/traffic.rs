@@ -72,7 +72,8 @@ impl Traffic {
         let of_noise = (noise > 0).then(|| {
             format!("It printed {noise} lines to its standard output that are no messages; haft skipped them. The first: {sample}")
         });
-        let of_strays = (strays > 0).then(|| format!("It sent {strays} answers that fit no open request; haft dropped them."));
+        let of_strays =
+            (strays > 0).then(|| format!("It sent {strays} answers that fit no open request; haft dropped them."));
         let told: Vec<String> = of_noise.into_iter().chain(of_strays).collect();
         (!told.is_empty()).then(|| told.join("\n"))
     }

@@ -28,10 +28,10 @@ use crate::attend::{Finish, NoFinish, Task, attend};
 use crate::environment::Variables;
 use crate::orders::{Confine, Orders, Visible, VisibleRoot};
 use crate::private::PrivateFolder;
+use crate::refusal;
 use crate::settings::Network;
 use crate::strays::Mark;
 use crate::wake::{Wake, Wish};
-use crate::refusal;
 
 /// How much of the end of its errors is kept.
 const ERRORS: usize = 8 * 1024;
@@ -124,9 +124,8 @@ impl Sandbox {
     ///
     /// Fails where processes cannot be confined as the settings require.
     pub fn start_server(&self, command: &ServerCommand) -> Result<ServerProcess, ToolError> {
-        let failed = |error: std::io::Error| {
-            ToolError::of(ErrorKind::Io, format!("The server cannot be started now: {error}."))
-        };
+        let failed =
+            |error: std::io::Error| ToolError::of(ErrorKind::Io, format!("The server cannot be started now: {error}."));
         let confined = self.confine_server(command)?;
         let (input, to_server) = std::io::pipe().map_err(failed)?;
         let (from_server, output) = std::io::pipe().map_err(failed)?;
