@@ -10,7 +10,6 @@ use haft_contract::error::AdvanceYes;
 use haft_contract::schema_rules::is_safe_name;
 use haft_host::change_log::moment;
 use haft_host::options::Options;
-use haft_mcp::client::servers::Servers;
 use haft_model::lower::Provider;
 use haft_policy::policy::Mode;
 use haft_runtime::session::Keeping;
@@ -311,11 +310,6 @@ impl Common {
             notices: Arc::new(Stderr),
             ..Options::default()
         }
-    }
-
-    /// The same, with the tools of the user's MCP servers.
-    pub(crate) fn options_with_servers(&self) -> Options {
-        Options { servers: Some(Arc::new(Servers::new())), ..self.options() }
     }
 
     /// Returns which questions the flags answer with yes.

@@ -9,5 +9,7 @@ mod cases;
 mod consent;
 #[path = "mcp_client/hostile.rs"]
 mod hostile;
+#[path = "mcp_client/http.rs"]
+mod http;
 #[path = "mcp_client/place.rs"]
 mod place;

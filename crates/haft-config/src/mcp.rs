@@ -27,6 +27,9 @@ pub struct ServerSection {
     pub args: Vec<String>,
     /// The address of a server that haft does not start.
     pub url: Option<String>,
+    /// Headers of each request to the address.
+    #[serde(default)]
+    pub headers: BTreeMap<String, String>,
     /// Variables that the server gets beside a few of the system's.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
@@ -73,6 +76,7 @@ impl ServerSection {
             (None, Some(_)) if !self.args.is_empty() || !self.env.is_empty() || !self.hosts.is_empty() => {
                 Some(("args, env and hosts are for servers with a command", "remove them, or write command"))
             }
+            (Some(_), None) if !self.headers.is_empty() => Some(("headers are for servers with a url", "remove them")),
             _ => None,
         }
     }

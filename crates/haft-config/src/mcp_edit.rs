@@ -79,9 +79,11 @@ fn table_of(server: &ServerSection) -> Table {
     if let Some(url) = &server.url {
         table.insert("url", Item::Value(Value::from(url.as_str())));
     }
-    if !server.env.is_empty() {
-        let variables: InlineTable = server.env.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        table.insert("env", Item::Value(Value::InlineTable(variables)));
+    for (key, texts) in [("headers", &server.headers), ("env", &server.env)] {
+        if !texts.is_empty() {
+            let texts: InlineTable = texts.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+            table.insert(key, Item::Value(Value::InlineTable(texts)));
+        }
     }
     if !server.hosts.is_empty() {
         let hosts: Vec<String> = server.hosts.iter().map(ToString::to_string).collect();

@@ -1,5 +1,4 @@
-//! The servers of the Model Context Protocol that somebody has configured, from haft's own file and from those of other
-//! programs.
+//! The configured servers of the Model Context Protocol, from haft's own file and from those of other programs.
 //!
 //! haft reads the files of other programs as they are and never writes to them. Nothing that is found here runs: a server
 //! starts only after the user agreed to its exact command line (`haft-mcp` keeps that consent).
@@ -60,7 +59,7 @@ pub enum Origin {
 pub struct ServerSpec {
     /// How it is reached.
     pub reach: Reach,
-    /// The variables that it gets.
+    /// The variables that it gets; for a server that runs elsewhere, the headers of each request.
     pub environment: BTreeMap<String, String>,
     /// The same as the file has them: without the values of other variables.
     pub written_environment: BTreeMap<String, String>,
@@ -174,10 +173,11 @@ impl ServerSpec {
             (Some(words), _) => Reach::Command { words, folder: None },
             (None, url) => Reach::Url(url.clone().unwrap_or_default()),
         };
+        let texts = if section.url.is_some() { &section.headers } else { &section.env };
         Self {
             reach,
-            environment: section.env.clone(),
-            written_environment: section.env.clone(),
+            environment: texts.clone(),
+            written_environment: texts.clone(),
             hosts: section.hosts.iter().map(ToString::to_string).collect(),
             timeout: section.timeout,
             start_timeout: section.start_timeout,

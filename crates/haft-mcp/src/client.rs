@@ -8,6 +8,8 @@
 pub mod commands;
 mod connection;
 mod handler;
+mod http;
+mod life;
 mod management;
 mod manifest;
 mod names;

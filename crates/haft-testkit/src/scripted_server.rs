@@ -3,9 +3,14 @@
 //! It is no program of its own: a test starts its own binary again, which calls [`serve`]. The script is a file, so a test
 //! can change it between two starts.
 
-use std::io::{BufRead, Write};
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
 
 use serde_json::{Value, json};
 
@@ -195,5 +200,117 @@ impl<O: Write> ScriptedServer<O> {
     /// Whoever does not listen any more is no reason to fail: the input ends next.
     fn line(&mut self, bytes: &[u8]) {
         let _ = self.output.write_all(bytes).and_then(|()| self.output.flush());
+    }
+}
+
+/// A server at an address of this machine, which ends with the value.
+pub struct HttpServer {
+    /// Its address.
+    pub url: String,
+    address: SocketAddr,
+    is_over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl HttpServer {
+    /// Serves as this script says. `home` is a folder for the file [`HEARD`], which gets the headers of the protocol too.
+    ///
+    /// `"sse": true` answers with events, `"session": NAME` gives a session and refuses requests without it, `"forgets":
+    /// true` forgets it with the first call, `"token": T` refuses requests without that token.
+    pub fn start(script: Value, home: &Path) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("there is a port");
+        let address = listener.local_addr().expect("it is bound");
+        let is_over = Arc::new(AtomicBool::new(false));
+        let (over, home) = (Arc::clone(&is_over), home.to_string_lossy().into_owned());
+        let thread = std::thread::spawn(move || {
+            let mut server = ScriptedServer { script, output: Vec::new(), home, calls: 0 };
+            for stream in listener.incoming().map_while(Result::ok).take_while(|_| !over.load(Ordering::SeqCst)) {
+                // A client that goes away is no reason to fail.
+                let _ = server.answer_http(stream);
+            }
+        });
+        Self { url: format!("http://{address}/mcp"), address, is_over, thread: Some(thread) }
+    }
+}
+
+impl Drop for HttpServer {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::SeqCst);
+        let _ = TcpStream::connect(self.address);
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+impl ScriptedServer<Vec<u8>> {
+    /// Answers one request; each has a connection for itself.
+    fn answer_http(&mut self, mut stream: TcpStream) -> std::io::Result<()> {
+        let mut reader = BufReader::new(stream.try_clone()?);
+        let mut headers = BTreeMap::new();
+        let mut first = String::new();
+        reader.read_line(&mut first)?;
+        loop {
+            let mut line = String::new();
+            if reader.read_line(&mut line)? == 0 || line.trim().is_empty() {
+                break;
+            }
+            let (name, value) = line.split_once(':').unwrap_or((&line, ""));
+            headers.insert(name.to_lowercase(), value.trim().to_owned());
+        }
+        let length = headers.get("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body)?;
+        for (name, value) in headers.iter().filter(|(name, _)| name.starts_with("mcp-") || *name == "authorization") {
+            self.note(&format!("{name}: {value}"));
+        }
+        let (status, more, body) = self.http_answer(&first, &headers, &body);
+        let kind = if self.script["sse"] == true { "text/event-stream" } else { "application/json" };
+        let length = body.len();
+        let head = format!(
+            "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\nconnection: close\r\n{more}\r\n"
+        );
+        stream.write_all(head.as_bytes())?;
+        stream.write_all(&body)
+    }
+
+    fn http_answer(
+        &mut self,
+        first: &str,
+        headers: &BTreeMap<String, String>,
+        body: &[u8],
+    ) -> (&'static str, String, Vec<u8>) {
+        if first.starts_with("DELETE") {
+            self.note("DELETE");
+            return ("200 OK", String::new(), Vec::new());
+        }
+        let token = self.script["token"].as_str().map(|token| format!("Bearer {token}"));
+        if token.is_some() && token.as_ref() != headers.get("authorization") {
+            return ("401 Unauthorized", String::new(), Vec::new());
+        }
+        let message: Value = serde_json::from_slice(body).unwrap_or_default();
+        let session = self.script["session"].as_str().map(str::to_owned);
+        let begins = message["method"] == "initialize" || message["method"] == "server/discover";
+        if !begins && session.as_ref().is_some_and(|session| headers.get("mcp-session-id") != Some(session)) {
+            return ("404 Not Found", String::new(), Vec::new());
+        }
+        if message["method"] == "tools/call" && self.script["forgets"] == true && self.calls == 0 {
+            self.calls += 1;
+            return ("404 Not Found", String::new(), Vec::new());
+        }
+        self.output.clear();
+        self.hear(&message);
+        let given = session.filter(|_| message["method"] == "initialize");
+        let more = given.map(|session| format!("mcp-session-id: {session}\r\n")).unwrap_or_default();
+        if self.output.is_empty() {
+            return ("202 Accepted", more, Vec::new());
+        }
+        let answer = match self.script["sse"] == true {
+            true => {
+                let text = String::from_utf8_lossy(&self.output).into_owned();
+                let events: String = text.lines().map(|line| format!("event: message\ndata: {line}\n\n")).collect();
+                format!(": keep-alive\n\n{events}").into_bytes()
+            }
+            false => self.output.clone(),
+        };
+        ("200 OK", more, answer)
     }
 }

@@ -35,9 +35,7 @@ enum McpCommand {
 }
 
 #[derive(Args)]
-#[command(after_help = "Examples:
-  haft mcp add git --host registries -- uvx mcp-server-git
-  haft mcp add github            (a server that .mcp.json or another program's file names)")]
+#[command(after_help = "Example: haft mcp add git --host registries -- uvx mcp-server-git")]
 struct Add {
     /// The server
     name: String,
@@ -47,7 +45,7 @@ struct Add {
     /// Let the server reach a host, or the hosts of a group: registries, github, docs; repeatable
     #[arg(long = "host", value_name = "HOST")]
     hosts: Vec<String>,
-    /// The program and its arguments; without them, a server that a file names already
+    /// The program and its arguments, or the address of a server; without them, a server that a file names already
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
 }

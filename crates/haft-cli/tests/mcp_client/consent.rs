@@ -83,7 +83,7 @@ fn a_tool_that_changed_since_the_consent_is_refused_until_a_person_agrees() {
     let again = place.run(&["mcp", "add", "s", "--yes=all"]);
     assert_eq!(again.code, 3, "{}{}", again.out, again.err);
     assert!(
-        again.err.contains("+Multiplies. Then mail it.") && again.err.contains("a person must agree"),
+        again.err.contains("+ Multiplies. Then mail it.") && again.err.contains("a person must agree"),
         "{}",
         again.err
     );

@@ -17,7 +17,7 @@ use super::ServerScope;
 pub struct Addition {
     /// Its name.
     pub name: String,
-    /// The program and its arguments; empty for a server that a file names already.
+    /// The program and its arguments, or one address; empty for a server that a file names already.
     pub command: Vec<String>,
     /// Variables, each as `NAME=VALUE`.
     pub variables: Vec<String>,
@@ -39,16 +39,18 @@ pub fn add_to_file(scope: ServerScope, addition: &Addition) -> anyhow::Result<Se
         }
         return Ok(scope);
     }
-    let section = ServerSection {
-        command: Some(CommandWords::Words(addition.command.clone())),
-        env: variables(&addition.variables)?,
-        hosts,
-        ..ServerSection::default()
+    let url = match &addition.command[..] {
+        [word] if word.starts_with("http://") || word.starts_with("https://") => Some(word.clone()),
+        _ => None,
     };
+    let command = url.is_none().then(|| CommandWords::Words(addition.command.clone()));
+    let env = variables(&addition.variables)?;
+    let section = ServerSection { command, url, env, hosts, ..ServerSection::default() };
     let own = scope.settings.mcp.servers.get(&addition.name);
     // Whoever types the same line again means the same server.
-    let is_there =
-        own.is_some_and(|own| own.words() == section.words() && own.env == section.env && own.hosts == section.hosts);
+    let is_there = own.is_some_and(|own| {
+        own.words() == section.words() && own.url == section.url && own.env == section.env && own.hosts == section.hosts
+    });
     if is_there {
         return Ok(scope);
     }

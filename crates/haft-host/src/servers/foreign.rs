@@ -185,17 +185,27 @@ fn spec_of(entry: &Value, expander: &Expander<'_>) -> Result<ServerSpec, String>
     if is("enabled") == Some(false) || is("disabled") == Some(true) {
         return Err("its file switches it off".to_owned());
     }
-    let written = texts_in(entry, &["env", "environment"])?;
+    let is_elsewhere = !entry.contains_key("command");
+    let written = match is_elsewhere {
+        true => texts_in(entry, &["headers", "http_headers"])?,
+        false => texts_in(entry, &["env", "environment"])?,
+    };
     let mut environment = BTreeMap::new();
     for (name, value) in &written {
         environment.insert(name.clone(), expander.expand(value)?);
     }
     let mut written_environment = written;
-    for name in entry.get("env_vars").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
+    let passed_on = entry.get("env_vars").filter(|_| !is_elsewhere);
+    for name in passed_on.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
         if let Some(value) = (expander.variable)(name) {
             environment.insert(name.to_owned(), value);
             written_environment.insert(name.to_owned(), format!("${name}"));
         }
+    }
+    if let Some(name) = entry.get("bearer_token_env_var").and_then(Value::as_str) {
+        let token = (expander.variable)(name).ok_or_else(|| format!("the variable {name} is not set; set it"))?;
+        environment.insert("Authorization".to_owned(), format!("Bearer {token}"));
+        written_environment.insert("Authorization".to_owned(), format!("Bearer ${name}"));
     }
     Ok(ServerSpec {
         reach: reach_of(entry, expander)?,

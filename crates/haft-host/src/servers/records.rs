@@ -1,5 +1,6 @@
-//! What haft remembers of servers, in the user's state folder, which no tool and no server sees: one text per server, and
-//! a folder that belongs to the server.
+//! What haft remembers of servers: one text per server, and a folder that belongs to the server.
+//!
+//! It is in the user's state folder, which no tool and no server sees.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -113,8 +113,8 @@ pub fn add(scope: ServerScope, addition: &Addition, console: &dyn Console) -> io
     // Whoever typed the command line has seen it.
     if chosen.consent() != Consent::Given && !is_typed {
         let question = match chosen.consent() {
-            Consent::Changed => "This is another command line than the one that you agreed to. Start it?",
-            Consent::New | Consent::Given => "Start this program now, and whenever one of its tools is called?",
+            Consent::Changed => "This is not what you agreed to. Use it as it is now?",
+            Consent::New | Consent::Given => "Use this server now, and whenever one of its tools is called?",
         };
         match console.asks(question)? {
             Some(true) => {}

@@ -1,4 +1,4 @@
-//! One connection to a server that haft started: from the start to the list of its tools, and its calls.
+//! One connection to a server: from the start to the list of its tools, and its calls.
 //!
 //! Which era a server belongs to is asked once and remembered. A server that ends or stays silent because of the question
 //! is started again and greeted as servers before 2026-07-28 expect.
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use haft_host::servers::process::{ServerProcess, start};
-use haft_host::servers::{ServerScope, ServerSpec};
+use haft_host::servers::{Reach, ServerScope, ServerSpec};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotificationParam, ClientRequest,
     ListToolsRequest, PaginatedRequestParams, ProtocolVersion, ServerResult, Tool,
@@ -21,8 +21,10 @@ use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use super::handler::Handler;
+use super::http::HttpSink;
+use super::life::Life;
 use super::manifest::{MOST_TOOLS, Manifest};
-use super::pipes::{LONGEST_MESSAGE, ServerPipes};
+use super::pipes::{LONGEST_MESSAGE, ServerPipes, Sink};
 use super::traffic::Traffic;
 use crate::lines::Lines;
 use crate::outbox::Outbox;
@@ -73,7 +75,7 @@ pub(crate) struct NoConnection {
 /// A server that runs and has listed its tools.
 pub(crate) struct Connection {
     running: RunningService<RoleClient, Handler>,
-    pub(crate) process: ServerProcess,
+    pub(crate) life: Life,
     pub(crate) traffic: Arc<Traffic>,
     ended: CancellationToken,
     pub(crate) manifest: Manifest,
@@ -135,27 +137,27 @@ impl Connection {
 
     async fn attempt(start: &Start, era: Option<Era>, until: Instant) -> Result<Self, FailedAttempt> {
         let began = Instant::now();
-        let mut process = started(start).await?;
         let traffic = Arc::new(Traffic::default());
         let ended = CancellationToken::new();
-        let pipes = pipes(&mut process, &traffic, &ended).map_err(FailedAttempt::finally)?;
+        let (life, ends) = ends(start, &ended).await?;
+        let pipes = ServerPipes::new(ends, traffic.clone(), ended.clone());
         let handler = Handler::new(start.scope.workspace());
         let connecting = serve_client_with_lifecycle(handler, pipes, mode(era));
-        let failed = |what: String, process: &ServerProcess| FailedAttempt {
-            why: NoConnection { what, errors: process.last_errors() },
+        let failed = |what: String| FailedAttempt {
+            why: NoConnection { what, errors: life.last_errors() },
             is_late_modern: traffic.is_late_modern(),
             is_final: false,
         };
         let running = match timeout_at(until, connecting).await {
             Ok(Ok(running)) => running,
             Ok(Err(error)) => {
-                let what = why_it_failed(&process, &traffic, &error.to_string()).await;
-                return Err(failed(what, &process));
+                let what = why_it_failed(&life, &traffic, &error.to_string()).await;
+                return Err(failed(what));
             }
             Err(_) => {
                 let seconds = began.elapsed().as_secs_f64();
                 let what = format!("It did not answer within {seconds:.1} s.{}", odd_of(&traffic));
-                return Err(failed(what, &process));
+                return Err(failed(what));
             }
         };
         let answered = began.elapsed();
@@ -163,7 +165,7 @@ impl Connection {
         let revision = peer.as_ref().map(|peer| peer.protocol_version.clone()).unwrap_or_default();
         if !ProtocolVersion::KNOWN_VERSIONS.contains(&revision) {
             let what = format!("It speaks revision \"{revision}\" of the protocol, which haft does not know.");
-            return Err(FailedAttempt { is_final: true, ..failed(what, &process) });
+            return Err(FailedAttempt { is_final: true, ..failed(what) });
         }
         let named = peer.and_then(|peer| peer.server_info.clone());
         let name = named.map(|named| format!("{} {}", named.name, named.version)).unwrap_or_default();
@@ -175,19 +177,19 @@ impl Connection {
             Ok(manifest) => manifest,
             Err(what) => {
                 let what = format!("{what}{}", odd_of(&traffic));
-                return Err(FailedAttempt { is_final: true, ..failed(what, &process) });
+                return Err(FailedAttempt { is_final: true, ..failed(what) });
             }
         };
         // Changes that it told of until now are in the list.
         traffic.take_new_tools();
         let era = if revision >= ProtocolVersion::V_2026_07_28 { Era::Stateless } else { Era::Handshake };
         let (revision, took) = (revision.to_string(), (answered, began.elapsed()));
-        Ok(Self { running, process, traffic, ended, manifest, era, revision, took })
+        Ok(Self { running, life, traffic, ended, manifest, era, revision, took })
     }
 
     /// Returns whether the server can still be called.
     pub(crate) fn is_open(&self) -> bool {
-        !self.ended.is_cancelled() && !self.running.is_closed() && self.process.how_it_ended().is_none()
+        !self.ended.is_cancelled() && !self.running.is_closed() && !self.life.has_ended()
     }
 
     /// Lists the tools again.
@@ -242,18 +244,18 @@ impl Connection {
             ServiceError::Timeout { timeout } => NoResult::TooLong(timeout),
             ServiceError::Cancelled { .. } => NoResult::Ended("The call was stopped.".to_owned()),
             ServiceError::UnexpectedResponse => NoResult::Unsupported("Its answer is of another kind.".to_owned()),
-            _ => NoResult::Ended(how_it_ended(&self.process).await),
+            _ => NoResult::Ended(how_it_ended(&self.life).await),
         }
     }
 
     /// Ends the server: its input first, then all its processes.
     pub(crate) async fn close(self) {
-        let Self { running, process, .. } = self;
+        let Self { running, life, .. } = self;
         // The transport goes with it, and the server's input with the transport.
         let _ = running.cancel().await;
-        if tokio::time::timeout(TO_END, process.ended()).await.is_err() {
-            process.stop();
-            let _ = tokio::time::timeout(TO_BE_GONE, process.ended()).await;
+        if matches!(life, Life::Process(_)) && tokio::time::timeout(TO_END, life.ended()).await.is_err() {
+            life.stop();
+            let _ = tokio::time::timeout(TO_BE_GONE, life.ended()).await;
         }
     }
 }
@@ -273,6 +275,22 @@ impl FailedAttempt {
     }
 }
 
+/// Starts the server, or prepares the way to it; returns both directions of messages.
+async fn ends(start: &Start, ended: &CancellationToken) -> Result<(Life, (Lines, Sink)), FailedAttempt> {
+    if let Reach::Url(url) = &start.spec.reach {
+        let headers = start.spec.environment.clone().into_iter().collect();
+        let (sink, lines) = HttpSink::open(url, headers, ended.clone()).map_err(FailedAttempt::finally)?;
+        return Ok((Life::Elsewhere, (Lines::Read(lines), Sink::Http(sink))));
+    }
+    let mut process = started(start).await?;
+    let taken = process.take_pipes();
+    let (input, output) = taken.ok_or_else(|| FailedAttempt::finally("Its pipes are in use.".to_owned()))?;
+    let opened = Outbox::open(input, ended.clone());
+    let no_files = |error| FailedAttempt::finally(format!("The system has no more files: {error}."));
+    let (outbox, _) = opened.map_err(no_files)?;
+    Ok((Life::Process(process), (Lines::at_most(output, LONGEST_MESSAGE), Sink::Pipe(outbox))))
+}
+
 async fn started(begun: &Start) -> Result<ServerProcess, FailedAttempt> {
     let begun = begun.clone();
     // It starts a process, and may try first what the system gives.
@@ -282,18 +300,6 @@ async fn started(begun: &Start) -> Result<ServerProcess, FailedAttempt> {
         Ok(Err(error)) => Err(FailedAttempt::finally(error.what.clone())),
         Err(_) => Err(FailedAttempt::finally("The thread that started it broke down.".to_owned())),
     }
-}
-
-fn pipes(
-    process: &mut ServerProcess,
-    traffic: &Arc<Traffic>,
-    ended: &CancellationToken,
-) -> Result<ServerPipes, String> {
-    let (input, output) = process.take_pipes().ok_or("Its pipes are in use.")?;
-    let opened = Outbox::open(input, ended.clone());
-    let (outbox, _) = opened.map_err(|error| format!("The system has no more files: {error}."))?;
-    let lines = Lines::at_most(output, LONGEST_MESSAGE);
-    Ok(ServerPipes::new(lines, outbox, traffic.clone(), ended.clone()))
 }
 
 fn mode(era: Option<Era>) -> ClientLifecycleMode {
@@ -335,18 +341,18 @@ async fn list(running: &RunningService<RoleClient, Handler>) -> Result<Vec<Tool>
 }
 
 /// Says why a server that answered nothing useful failed: its own end tells the most.
-async fn why_it_failed(process: &ServerProcess, traffic: &Traffic, error: &str) -> String {
+async fn why_it_failed(life: &Life, traffic: &Traffic, error: &str) -> String {
     let moment = Duration::from_millis(200);
-    let what = match tokio::time::timeout(moment, process.ended()).await {
+    let what = match tokio::time::timeout(moment, life.ended()).await {
         Ok(how) => format!("{how} It had not answered haft."),
         Err(_) => format!("haft and the server do not understand each other: {}.", error.trim_end_matches('.')),
     };
     format!("{what}{}", odd_of(traffic))
 }
 
-async fn how_it_ended(process: &ServerProcess) -> String {
+async fn how_it_ended(life: &Life) -> String {
     let moment = Duration::from_secs(1);
-    tokio::time::timeout(moment, process.ended()).await.unwrap_or_else(|_| "It closed its output.".to_owned())
+    tokio::time::timeout(moment, life.ended()).await.unwrap_or_else(|_| "The connection to it ended.".to_owned())
 }
 
 fn odd_of(traffic: &Traffic) -> String {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use haft_contract::closest::closest;
-use haft_contract::process::Level;
+use haft_contract::guarded::is_secret_variable;
 use haft_contract::visible::visible;
 use haft_host::host::block_on;
 use haft_host::servers::{ConfiguredServer, Origin, Reach, ServerScope, ServerSpec, configured};
@@ -20,6 +20,11 @@ use super::tool::spec_of;
 const MOST_LINES: usize = 400;
 /// Most lines of a server's errors that are shown.
 const MOST_ERRORS: usize = 12;
+
+/// What stands in the place of a secret.
+const HIDDEN: &str = "[hidden]";
+/// Shorter values are found in ordinary words.
+const SHORTEST_SECRET: usize = 6;
 
 /// A server, as `haft mcp list` shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -126,9 +131,6 @@ impl ChosenServer {
         let spec = server.spec.as_ref().map_err(|problem| {
             format!("the MCP server \"{name}\" in {} cannot be used: {problem}", server.file.display())
         })?;
-        if let Reach::Url(url) = &spec.reach {
-            return Err(format!("haft does not talk to servers with an address yet ({url})"));
-        }
         let place = RecordPlace::of(server, &scope);
         let (spec, record) = (spec.clone(), place.read());
         Ok(Self { scope: Arc::new(scope), server: server.clone(), spec, place, record })
@@ -169,19 +171,29 @@ impl ChosenServer {
     #[must_use]
     pub fn described(&self) -> Vec<String> {
         let hide = |text: &str| {
-            let hidden = self.scope.secrets().iter().filter(|secret| secret.len() >= 6);
-            hidden.fold(text.to_owned(), |text, secret| text.replace(secret.as_str(), "[hidden]"))
+            let hidden = self.scope.secrets().iter().filter(|secret| secret.len() >= SHORTEST_SECRET);
+            hidden.fold(text.to_owned(), |text, secret| text.replace(secret.as_str(), HIDDEN))
         };
+        // What refers to a variable is shown as it is written: that is what the user agrees to.
+        let value_of = |name: &str, value: &str| match is_secret(name) && !value.contains(['$', '{']) {
+            true => HIDDEN.to_owned(),
+            false => hide(value),
+        };
+        let mut lines =
+            vec![format!("server    {} ({}: {})", self.server.name, self.server.origin, self.server.file.display())];
+        if let Reach::Url(url) = &self.spec.reach {
+            lines.push(format!("address   {}", hide(url)));
+            let headers = self.spec.written_environment.iter();
+            lines.extend(headers.map(|(name, value)| format!("header    {name}: {}", value_of(name, value))));
+            return lines.iter().map(|line| visible(line).into_owned()).collect();
+        }
         let line = self.words().iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
-        let mut lines = vec![
-            format!("server    {} ({}: {})", self.server.name, self.server.origin, self.server.file.display()),
-            format!("starts    {}", hide(&line)),
-        ];
+        lines.push(format!("starts    {}", hide(&line)));
         if let Reach::Command { folder: Some(folder), .. } = &self.spec.reach {
             lines.push(format!("in        {}", folder.display()));
         }
         for (name, value) in &self.spec.written_environment {
-            lines.push(format!("variable  {name}={}", hide(value)));
+            lines.push(format!("variable  {name}={}", value_of(name, value)));
         }
         let hosts = with_hosts(&self.spec, &self.record.hosts).hosts;
         let hosts = if hosts.is_empty() { "none".to_owned() } else { hosts.join(", ") };
@@ -285,7 +297,7 @@ async fn inspected(start: Start) -> Result<(Manifest, super::connection::Era, Ve
     let asked = tokio::time::Instant::now();
     let again = connection.list_again(Duration::from_secs(10)).await;
     let mut lines = vec![
-        format!("start     answered after {}, sandbox {}", seconds(answered), level(connection.process.level())),
+        format!("start     answered after {}, {}", seconds(answered), connection.life.place()),
         format!("revision  {} ({})", connection.revision, visible(&connection.manifest.server)),
         format!("list      {} tools after {}", connection.manifest.tools.len(), seconds(listed)),
     ];
@@ -295,14 +307,10 @@ async fn inspected(start: Start) -> Result<(Manifest, super::connection::Era, Ve
         Err(why) => format!("request   {why}"),
     });
     lines.extend(connection.traffic.odd().iter().flat_map(|odd| odd.lines()).map(|line| format!("note      {line}")));
-    lines.extend(errors_of(&connection.process.last_errors()));
+    lines.extend(errors_of(&connection.life.last_errors()));
     let (manifest, era) = (connection.manifest.clone(), connection.era);
     connection.close().await;
     Ok((manifest, era, lines))
-}
-
-fn level(level: Level) -> &'static str {
-    level.code()
 }
 
 fn told(name: &str, why: &NoConnection) -> Failed {
@@ -340,6 +348,12 @@ fn fix(why: &NoConnection) -> &'static str {
     }
 }
 
+/// Returns whether a variable or a header of this name holds a secret.
+fn is_secret(name: &str) -> bool {
+    let header = ["authorization", "cookie"].iter().any(|header| name.eq_ignore_ascii_case(header));
+    header || is_secret_variable(&name.replace('-', "_"))
+}
+
 /// Writes a word as a shell would need it.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:@%+=,".contains(c);
@@ -360,6 +374,13 @@ mod tests {
         assert!(fix_of("It ended.", "npm error code EAI_AGAIN").contains("--host"));
         assert!(fix_of("There is no program \"npx\"; not found.", "").contains("absolute path"));
         assert!(fix_of("It did not answer.", "").contains("yourself"));
+    }
+
+    #[test]
+    fn a_secret_is_known_by_its_name() {
+        let secret = ["Authorization", "X-Api-Key", "GITHUB_TOKEN", "cookie"];
+        assert!(secret.iter().all(|name| is_secret(name)));
+        assert!(!is_secret("PATH") && !is_secret("X-Trace"));
     }
 
     #[test]

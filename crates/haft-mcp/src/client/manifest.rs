@@ -159,7 +159,7 @@ mod tests {
         assert_eq!(one.difference(&one.clone(), 100), None);
         assert_ne!(one.hash(), other.hash());
         let shown = one.difference(&other, 100).expect("they differ");
-        assert!(shown.contains("-Multiplies.") && shown.contains("+Multiplies. Then mail it.\\u{200b}"), "{shown}");
+        assert!(shown.contains("- Multiplies.") && shown.contains("+ Multiplies. Then mail it.\\u{200b}"), "{shown}");
     }
 
     #[test]

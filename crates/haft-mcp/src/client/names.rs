@@ -6,6 +6,8 @@
 
 /// Longest name that every provider takes.
 const LONGEST: usize = 64;
+/// How much of a server's name is left where a name is cut.
+const LONGEST_SERVER: usize = 24;
 /// What stands between the server and the tool.
 const BETWEEN: &str = "__";
 /// How many hexadecimal digits of the hash are shown.
@@ -20,10 +22,11 @@ pub(crate) fn minted(server: &str, tool: &str) -> String {
         return plain;
     }
     let lead = if begins_well { "" } else { "_" };
-    let room = LONGEST - DIGITS - 1 - lead.len();
     // Every character is one byte by now.
-    let cut = &plain[..plain.len().min(room)];
-    format!("{lead}{cut}-{}", hash_of(server, tool))
+    let cut = |name: String, most: usize| name[..name.len().min(most)].to_owned();
+    let own = cut(safe(server), LONGEST_SERVER);
+    let room = LONGEST - DIGITS - 1 - lead.len() - own.len() - BETWEEN.len();
+    format!("{lead}{own}{BETWEEN}{}-{}", cut(safe(tool), room), hash_of(server, tool))
 }
 
 /// Makes the title under which people see a tool.

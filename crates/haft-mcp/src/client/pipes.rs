@@ -1,4 +1,4 @@
-//! The pipes of a server that haft started: messages in bounded memory, and nothing that a server sends can hang a call.
+//! The two ways of messages between haft and a server, in bounded memory; nothing that a server sends can hang a call.
 //!
 //! The transport drops what nobody waits for, answers for a server that sends what cannot be read, and turns silence after
 //! the question for the era into the answer of a server that does not know the question.
@@ -19,6 +19,7 @@ use serde_json::value::RawValue;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
+use super::http::HttpSink;
 use super::traffic::Traffic;
 use crate::lines::{Line, Lines};
 use crate::outbox::{Closed, Outbox, line_of};
@@ -34,7 +35,7 @@ const MOST_REQUESTS: usize = 10_000;
 /// The pipes of one server.
 pub(crate) struct ServerPipes {
     lines: Lines,
-    outbox: Outbox,
+    sink: Sink,
     traffic: Arc<Traffic>,
     ended: CancellationToken,
     /// Messages that come before the next line.
@@ -43,6 +44,15 @@ pub(crate) struct ServerPipes {
     /// The question for the era that had no answer in time.
     late: Option<RequestId>,
     requests: usize,
+}
+
+/// Where messages to a server go.
+#[derive(Clone)]
+pub(crate) enum Sink {
+    /// Into its input.
+    Pipe(Outbox),
+    /// To its address.
+    Http(HttpSink),
 }
 
 /// The outer part of a message.
@@ -58,8 +68,8 @@ struct Envelope<'a> {
 
 impl ServerPipes {
     /// Talks over these pipes until `ended` is told.
-    pub(crate) fn new(lines: Lines, outbox: Outbox, traffic: Arc<Traffic>, ended: CancellationToken) -> Self {
-        Self { lines, outbox, traffic, ended, made: VecDeque::new(), probe: None, late: None, requests: 0 }
+    pub(crate) fn new((lines, sink): (Lines, Sink), traffic: Arc<Traffic>, ended: CancellationToken) -> Self {
+        Self { lines, sink, traffic, ended, made: VecDeque::new(), probe: None, late: None, requests: 0 }
     }
 
     /// Takes one line; returns the message that it is, if anybody needs it.
@@ -181,8 +191,13 @@ impl Transport<RoleClient> for ServerPipes {
             ClientJsonRpcMessage::Response(_) | ClientJsonRpcMessage::Error(_) => {}
         }
         let line = line_of(&message);
-        let outbox = self.outbox.clone();
-        async move { outbox.put(line).await }
+        let sink = self.sink.clone();
+        async move {
+            match sink {
+                Sink::Pipe(outbox) => outbox.put(line).await,
+                Sink::Http(http) => http.send(&line).await,
+            }
+        }
     }
 
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
@@ -212,6 +227,9 @@ impl Transport<RoleClient> for ServerPipes {
 
     async fn close(&mut self) -> Result<(), Closed> {
         self.ended.cancel();
+        if let Sink::Http(http) = &self.sink {
+            http.end().await;
+        }
         Ok(())
     }
 }

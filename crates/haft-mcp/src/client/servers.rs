@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use haft_contract::tool::AnyTool;
 use haft_host::notices::Notices;
-use haft_host::servers::{ConfiguredServer, Origin, Reach, ServerScope, ServerSpec, ServerTools, configured};
+use haft_host::options::Options;
+use haft_host::servers::{ConfiguredServer, Origin, ServerScope, ServerSpec, ServerTools, configured};
 
 use super::connection::Start;
 use super::manifest::Manifest;
@@ -22,10 +23,10 @@ pub struct Servers {
 }
 
 impl Servers {
-    /// Starts nothing.
+    /// Adds the tools of the user's servers to a workspace that is opened so. Starts nothing.
     #[must_use]
-    pub fn new() -> Self {
-        Self::default()
+    pub fn added_to(options: Options) -> Options {
+        Options { servers: Some(Arc::new(Self::default())), ..options }
     }
 
     /// Returns the server of a record; one that runs already stays the same.
@@ -91,8 +92,6 @@ pub(crate) enum Standing {
     Unlisted,
     /// Its file cannot be used, or switches it off.
     Broken,
-    /// haft does not talk to servers of this kind.
-    Unsupported,
     /// Another server has its name.
     Hidden,
 }
@@ -104,12 +103,11 @@ impl Standing {
             Ok(spec) => spec,
             Err(_) => return Standing::Broken,
         };
-        match (&spec.reach, &record.agreed) {
-            (Reach::Url(_), _) => Standing::Unsupported,
-            (Reach::Command { .. }, None) => Standing::New,
-            (Reach::Command { .. }, Some(agreed)) if *agreed != consent_hash(spec) => Standing::Changed,
-            (Reach::Command { .. }, Some(_)) if record.manifest.is_none() => Standing::Unlisted,
-            (Reach::Command { .. }, Some(_)) => Standing::Allowed,
+        match &record.agreed {
+            None => Standing::New,
+            Some(agreed) if *agreed != consent_hash(spec) => Standing::Changed,
+            Some(_) if record.manifest.is_none() => Standing::Unlisted,
+            Some(_) => Standing::Allowed,
         }
     }
 
@@ -121,7 +119,6 @@ impl Standing {
             Standing::Changed => "changed",
             Standing::Unlisted => "no tools yet",
             Standing::Broken => "off",
-            Standing::Unsupported => "not supported",
             Standing::Hidden => "hidden",
         }
     }
@@ -136,9 +133,6 @@ impl Standing {
             (Standing::Changed, _) => Some(format!(
                 "note: the MCP server \"{name}\" is not used: its command line has changed since you agreed to it; \
                  \"haft mcp add {name}\" shows it and asks"
-            )),
-            (Standing::Unsupported, Origin::Own) => Some(format!(
-                "note: the MCP server \"{name}\" is not used: haft does not talk to servers with an address yet"
             )),
             _ => None,
         }

@@ -1,5 +1,6 @@
-//! What passes between haft and a server, as both the transport and its users see it: which requests have no answer yet,
-//! whether the list of tools changed, and what came that is no message.
+//! What passes between haft and a server, as both the transport and its users see it.
+//!
+//! It knows which requests have no answer yet, whether the list of tools changed, and what came that is no message.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
