@@ -24,6 +24,7 @@ use haft_config::mcp::ServerSection;
 use haft_config::settings::Settings;
 use haft_contract::output::Image;
 use haft_contract::tool::AnyTool;
+use haft_policy::policy::Mode;
 
 use crate::notices::Notices;
 use crate::options::Options;
@@ -109,13 +110,14 @@ impl ToolFilter {
 pub struct ServerScope {
     settings: Settings,
     workspace: PathBuf,
+    mode: Mode,
 }
 
 impl ServerScope {
     /// Takes the servers of these settings, for this workspace.
     #[must_use]
     pub fn new(settings: Settings, workspace: PathBuf) -> Self {
-        Self { settings, workspace }
+        Self { settings, workspace, mode: Mode::Normal }
     }
 
     /// Reads the user's settings, for the workspace that the options name.
@@ -125,13 +127,20 @@ impl ServerScope {
     /// Fails if the settings have a mistake.
     pub fn open(options: &Options) -> anyhow::Result<Self> {
         let settings = Settings::read(options.profile())?;
-        Ok(Self { settings, workspace: haft_workspace::state::real_path_of(options.folder()) })
+        let workspace = haft_workspace::state::real_path_of(options.folder());
+        Ok(Self { settings, workspace, mode: options.mode })
     }
 
     /// Returns the workspace.
     #[must_use]
     pub fn workspace(&self) -> &Path {
         &self.workspace
+    }
+
+    /// Returns whether nothing may be changed, not even which servers are allowed.
+    #[must_use]
+    pub fn only_plans(&self) -> bool {
+        self.mode == Mode::Plan
     }
 
     /// Returns the user's own file.
@@ -205,7 +214,7 @@ pub fn image_of(bytes: &Bytes) -> Option<Image> {
 /// Where two have the same name, the first counts. The second list has what is wrong with whole files.
 #[must_use]
 pub fn configured(scope: &ServerScope) -> (Vec<ConfiguredServer>, Vec<String>) {
-    let ServerScope { settings, workspace } = scope;
+    let ServerScope { settings, workspace, .. } = scope;
     let own = |(name, section): (&String, &ServerSection)| ConfiguredServer {
         name: name.clone(),
         file: settings.config_file.clone(),

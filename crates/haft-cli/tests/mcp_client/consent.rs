@@ -26,6 +26,9 @@ fn a_server_of_a_project_starts_only_after_a_person_has_seen_its_command_line() 
     ] {
         place.run(arguments);
     }
+    let planned = place.run(&["--plan", "mcp", "add", "x", "--", "/bin/true"]);
+    assert!(planned.code == 3 && planned.err.contains("Plan mode"), "{}", planned.err);
+    assert!(place.get("config/haft/config.toml").is_none());
     let refused = place.run(&["mcp", "add", "theirs"]);
     assert_eq!(refused.code, 3);
     assert!(

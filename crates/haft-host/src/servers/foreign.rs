@@ -7,12 +7,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use haft_contract::visible::{is_deceptive, visible};
 use haft_workspace::state::{read_project_file, real_path_of};
 use serde_json::{Map, Value};
 
 use super::expansion::{Expander, Style, of_process};
 use super::json_with_comments;
 use super::{ConfiguredServer, Origin, Reach, ServerSpec, ToolFilter};
+
+/// Longest name of a server, in bytes.
+const LONGEST_NAME: usize = 128;
 
 /// Where files of other programs lie.
 #[derive(Clone, Copy)]
@@ -118,8 +122,8 @@ impl Places<'_> {
         let expander = Expander { style: row.style, home: self.home, workspace: self.workspace, variable };
         let limits = Switches::of(&root);
         let configured = |(name, entry): (String, &Value)| ConfiguredServer {
-            spec: limits.check(&name).and_then(|()| spec_of(entry, &expander)),
-            name,
+            spec: check_name(&name).and_then(|()| limits.check(&name)).and_then(|()| spec_of(entry, &expander)),
+            name: visible(&name).into_owned(),
             file: path.to_owned(),
             origin,
             hidden_by: None,
@@ -176,6 +180,15 @@ fn listed(list: &[Value]) -> Vec<(String, &Value)> {
     // Whatever its keys are, a list of anything else is not one of servers.
     let entries = list.iter().enumerate().filter(|(_, entry)| entry.is_object());
     entries.map(|(place, entry)| (name_of(place, entry), entry)).collect()
+}
+
+/// Refuses a name that could deceive where it is shown.
+fn check_name(name: &str) -> Result<(), String> {
+    let is_odd = |c: char| is_deceptive(c) || c.is_control() || "\"'`".contains(c);
+    match name.is_empty() || name.len() > LONGEST_NAME || name.contains(is_odd) {
+        true => Err("its name is empty, too long, or has characters that are not shown as they are".to_owned()),
+        false => Ok(()),
+    }
 }
 
 /// Reads one entry; the error says why it cannot be used.

@@ -86,7 +86,7 @@ impl ServerProcess {
 ///
 /// Fails if haft does not start such servers, or cannot confine it as the settings require.
 pub fn start(spec: &ServerSpec, key: &str, scope: &ServerScope) -> Result<ServerProcess, ToolError> {
-    let ServerScope { settings, workspace } = scope;
+    let ServerScope { settings, workspace, .. } = scope;
     let Reach::Command { words, folder } = &spec.reach else {
         return Err(ToolError::of(ErrorKind::Unavailable, "haft does not start a server that has an address."));
     };

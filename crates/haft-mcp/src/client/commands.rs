@@ -40,6 +40,9 @@ pub trait Console {
     fn asks(&self, question: &str) -> io::Result<Option<bool>>;
 }
 
+/// What a plan says.
+const PLANS: &str = "Plan mode changes no settings and allows no server; leave out --plan.";
+
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
@@ -94,6 +97,9 @@ fn record(server: &ListedServer) -> Value {
 ///
 /// Fails if nobody reads the answer any more, or the question cannot be shown.
 pub fn add(scope: ServerScope, addition: &Addition, console: &dyn Console) -> io::Result<Ending> {
+    if scope.only_plans() {
+        return refused(console, PLANS);
+    }
     let name = &addition.name;
     let is_typed = !addition.command.is_empty();
     let scope = match add_to_file(scope, addition) {
@@ -184,6 +190,9 @@ fn pinned(mut chosen: ChosenServer, inspected: Inspected, (name, console): (&str
 ///
 /// Fails if nobody reads the answer any more.
 pub fn remove(scope: ServerScope, name: &str, console: &dyn Console) -> io::Result<Ending> {
+    if scope.only_plans() {
+        return refused(console, PLANS);
+    }
     let forgotten = ChosenServer::find(scope.clone(), name).map(|chosen| (chosen.forget(), chosen.is_own()));
     match (remove_from_file(&scope, name), forgotten) {
         (Err(error), _) => failed(console, &format!("{error:#}")),

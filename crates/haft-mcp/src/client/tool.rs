@@ -54,7 +54,7 @@ pub(crate) fn spec_of(server: &str, listed: &ListedTool) -> Result<Spec, String>
     } else {
         words
     };
-    let title = visible(&title(server, &listed.name)).into_owned();
+    let title = visible(&title(server, &listed.name)).replace(['\n', '\t'], " ");
     let manual = Manual { title, words, examples: Vec::new() };
     let spec = Spec::new(minted(server, &listed.name), manual, shown_schema(&listed.input_schema));
     match schema_rules::check(&spec).into_iter().find(|broken| !broken.is_advice) {
