@@ -13,7 +13,7 @@ use base64::prelude::{BASE64_STANDARD, Engine};
 use bytes::Bytes;
 use haft_contract::net::Method;
 use haft_net::sse::Decoder;
-use haft_net::{Address, HttpClient, Incoming, Outgoing};
+use haft_net::{Address, HttpClient, Incoming, Outgoing, SendError};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
@@ -151,7 +151,8 @@ impl Shared {
         let Message { id, method, body, .. } = message;
         let request = Outgoing { method: Method::Post, address: self.address.clone(), headers, body };
         let sent = self.client.send_with(request, &self.headers).await;
-        let mut answer = sent.map_err(|error| format!("{} cannot be reached: {error}", self.address.place()))?;
+        let mut answer =
+            sent.map_err(|error| format!("{} cannot be reached: {}", self.address.place(), words_of(&error)))?;
         if !answer.is_success() {
             return self.refused(answer, (id.as_ref(), session.is_some())).await;
         }
@@ -164,7 +165,9 @@ impl Shared {
         let mut has_answered = false;
         if kind.starts_with("text/event-stream") {
             let mut decoder = Decoder::default();
-            while let Some(piece) = answer.chunk().await.map_err(|error| format!("the connection broke: {error}"))? {
+            while let Some(piece) =
+                answer.chunk().await.map_err(|error| format!("the connection broke: {}", words_of(&error)))?
+            {
                 for event in decoder.push(&piece).map_err(|error| error.to_string())? {
                     has_answered |= self.pass_on(event.data.into_bytes(), (&id, &method)).await;
                 }
@@ -216,7 +219,7 @@ impl Shared {
             401 | 403 => format!(
                 "the server refuses haft with HTTP status {status}: it needs a login; give it a header \"Authorization\" in its file"
             ),
-            300..400 => format!(
+            300..=399 => format!(
                 "the server redirects haft (HTTP status {status}), and haft follows no redirect; use the address that it names"
             ),
             _ => format!("the server answered with HTTP status {status}"),
@@ -262,7 +265,9 @@ impl Message {
 
 async fn whole(answer: &mut Incoming, most: usize) -> Result<Vec<u8>, String> {
     let mut body = Vec::new();
-    while let Some(piece) = answer.chunk().await.map_err(|error| format!("the connection broke: {error}"))? {
+    while let Some(piece) =
+        answer.chunk().await.map_err(|error| format!("the connection broke: {}", words_of(&error)))?
+    {
         if body.len() + piece.len() > most {
             return Err(format!(
                 "the server sent a message of more than {} MiB; haft skipped it",
@@ -272,6 +277,15 @@ async fn whole(answer: &mut Incoming, most: usize) -> Result<Vec<u8>, String> {
         body.extend_from_slice(&piece);
     }
     Ok(body)
+}
+
+fn words_of(error: &SendError) -> String {
+    match error {
+        SendError::BadHeader { .. } => "a header of its entry has a character that no request can carry".to_owned(),
+        SendError::BadProxy => "the proxy cannot be used".to_owned(),
+        SendError::ConnectTimedOut => format!("no connection within {} s", TO_CONNECT.as_secs()),
+        SendError::NoClient { why } | SendError::NotConnected { why, .. } | SendError::BrokeOff { why } => why.clone(),
+    }
 }
 
 /// Writes a value as a header can carry it.
