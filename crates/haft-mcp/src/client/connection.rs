@@ -78,6 +78,8 @@ pub(crate) struct Connection {
     pub(crate) life: Life,
     pub(crate) traffic: Arc<Traffic>,
     ended: CancellationToken,
+    /// Told when the server has forgotten the session.
+    lost: CancellationToken,
     pub(crate) manifest: Manifest,
     pub(crate) era: Era,
     /// The revision of the protocol.
@@ -139,7 +141,8 @@ impl Connection {
         let began = Instant::now();
         let traffic = Arc::new(Traffic::default());
         let ended = CancellationToken::new();
-        let (life, ends) = ends(start, &ended).await?;
+        let lost = CancellationToken::new();
+        let (life, ends) = ends(start, (&ended, &lost)).await?;
         let pipes = ServerPipes::new(ends, traffic.clone(), ended.clone());
         let handler = Handler::new(start.scope.workspace());
         let connecting = serve_client_with_lifecycle(handler, pipes, mode(era));
@@ -184,12 +187,12 @@ impl Connection {
         traffic.take_new_tools();
         let era = if revision >= ProtocolVersion::V_2026_07_28 { Era::Stateless } else { Era::Handshake };
         let (revision, took) = (revision.to_string(), (answered, began.elapsed()));
-        Ok(Self { running, life, traffic, ended, manifest, era, revision, took })
+        Ok(Self { running, life, traffic, ended, lost, manifest, era, revision, took })
     }
 
     /// Returns whether the server can still be called.
     pub(crate) fn is_open(&self) -> bool {
-        !self.ended.is_cancelled() && !self.running.is_closed() && !self.life.has_ended()
+        !self.ended.is_cancelled() && !self.lost.is_cancelled() && !self.running.is_closed() && !self.life.has_ended()
     }
 
     /// Lists the tools again.
@@ -276,10 +279,13 @@ impl FailedAttempt {
 }
 
 /// Starts the server, or prepares the way to it; returns both directions of messages.
-async fn ends(start: &Start, ended: &CancellationToken) -> Result<(Life, (Lines, Sink)), FailedAttempt> {
+async fn ends(
+    start: &Start,
+    (ended, lost): (&CancellationToken, &CancellationToken),
+) -> Result<(Life, (Lines, Sink)), FailedAttempt> {
     if let Reach::Url(url) = &start.spec.reach {
         let headers = start.spec.environment.clone().into_iter().collect();
-        let (sink, lines) = HttpSink::open(url, headers, ended.clone()).map_err(FailedAttempt::finally)?;
+        let (sink, lines) = HttpSink::open(url, headers, lost.clone()).map_err(FailedAttempt::finally)?;
         return Ok((Life::Elsewhere, (Lines::Read(lines), Sink::Http(sink))));
     }
     let mut process = started(start).await?;

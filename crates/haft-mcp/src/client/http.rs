@@ -46,7 +46,8 @@ struct Shared {
     headers: Vec<(String, String)>,
     state: Mutex<State>,
     lines: mpsc::Sender<Line>,
-    ended: CancellationToken,
+    /// Told when the server has forgotten the session.
+    lost: CancellationToken,
 }
 
 #[derive(Default)]
@@ -71,11 +72,12 @@ struct Message {
 }
 
 impl HttpSink {
-    /// Sends messages to this address, with these headers; returns the lines that come back.
+    /// Sends messages to this address, with these headers; returns the lines that come back. `lost` is told when the server
+    /// has forgotten the session.
     pub(crate) fn open(
         url: &str,
         headers: Vec<(String, String)>,
-        ended: CancellationToken,
+        lost: CancellationToken,
     ) -> Result<(Self, mpsc::Receiver<Line>), String> {
         let address = Address::parse(url).map_err(|why| format!("Its address cannot be used: {why}."))?;
         if !matches!(address.scheme(), "http" | "https") {
@@ -83,7 +85,7 @@ impl HttpSink {
         }
         let client = HttpClient::new().connecting_within(TO_CONNECT);
         let (lines, received) = mpsc::channel(WAITING);
-        let shared = Shared { client, address, headers, state: Mutex::default(), lines, ended };
+        let shared = Shared { client, address, headers, state: Mutex::default(), lines, lost };
         Ok((Self(Arc::new(shared)), received))
     }
 
@@ -203,7 +205,7 @@ impl Shared {
         let status = answer.status();
         if status == 404 && has_session {
             // The server has forgotten the session; the next call opens another one.
-            self.ended.cancel();
+            self.lost.cancel();
             return Err("the server has forgotten the session".to_owned());
         }
         let body = whole(&mut answer, LONGEST_REFUSAL).await.unwrap_or_default();
