@@ -114,10 +114,7 @@ fn the_list_says_where_each_server_comes_from_and_what_it_costs() {
     };
     assert_eq!(of("mine"), ["haft allowed"]);
     assert_eq!(of("theirs"), ["Claude Code not allowed", "Cursor hidden"]);
-    assert_eq!(
-        (of("broken"), of("web")),
-        (vec!["Claude Code off".to_owned()], vec!["Cursor not supported".to_owned()])
-    );
+    assert_eq!((of("broken"), of("web")), (vec!["Claude Code off".to_owned()], vec!["Cursor not allowed".to_owned()]));
     assert!(list["servers"][0]["tokens"].as_u64().is_some_and(|tokens| tokens > 0), "{list}");
 }
 

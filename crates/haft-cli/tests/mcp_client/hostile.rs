@@ -76,12 +76,18 @@ fn a_call_that_is_never_answered_ends_at_its_limit_and_the_server_is_told() {
     place.script("never", &with("never"));
     let config = place.get("config/haft/config.toml").expect("it was written");
     place.put("config/haft/config.toml", &format!("{config}timeout = 0.5\n"));
-    let record = place.call("never__echo");
-    assert_eq!(record["status"], "timed_out", "{record}");
-    assert!(
-        record["error"]["what"].as_str().is_some_and(|what| what.contains("within 0.5 s without progress")),
-        "{record}"
+    let call = "{\"name\":\"never__echo\"}\n";
+    let both = said(place.command(&["call", "--yes=all", "-"]), format!("{call}\n{call}"));
+    let records: Vec<Value> = both.out.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    assert_eq!(
+        (&records[0]["status"], &records[1]["status"]),
+        (&json!("timed_out"), &json!("timed_out")),
+        "{}",
+        both.out
     );
+    let what = records[0]["error"]["what"].as_str().unwrap_or_default();
+    assert!(what.contains("within 0.5 s without progress"), "{what}");
+    // The server was still there for the second call.
     assert!(place.heard("never").contains("notifications/cancelled"), "{}", place.heard("never"));
 }
 
