@@ -3,6 +3,13 @@
 //! It is no program of its own: a test starts its own binary again, which calls [`serve`]. The script is a file, so a test
 //! can change it between two starts.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::print_stderr,
+    reason = "a program of its own when it runs, or a server on loopback for tests"
+)]
+
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -30,7 +37,6 @@ struct ScriptedServer<O> {
 }
 
 /// Serves the client at standard input and output until the input ends, as the script in this file says.
-#[expect(clippy::disallowed_methods, reason = "it is a program of its own when it runs")]
 pub fn serve(script: &Path) {
     let script = std::fs::read_to_string(script).expect("there is a script");
     let script: Value = serde_json::from_str(&script).expect("the script is JSON");
@@ -55,7 +61,6 @@ impl<O: Write> ScriptedServer<O> {
         self.script["behaviour"] == behaviour
     }
 
-    #[expect(clippy::disallowed_types, reason = "a server that leaves processes behind")]
     fn begin(&mut self) {
         if self.is("exit") {
             eprintln!("\u{1b}[31mno configuration found");
@@ -69,7 +74,6 @@ impl<O: Write> ScriptedServer<O> {
     }
 
     /// Notes what it heard where the test can read it.
-    #[expect(clippy::disallowed_methods, reason = "it is a program of its own when it runs")]
     fn note(&self, line: &str) {
         let path = Path::new(&self.home).join(HEARD);
         if let Ok(mut file) = std::fs::OpenOptions::new().create(true).append(true).open(path) {
