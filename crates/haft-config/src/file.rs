@@ -158,9 +158,8 @@ pub(crate) fn parse(text: &str) -> Result<ConfigFile, (usize, String, String)> {
     })?;
     let no_room = file.model.no_room().map(|mistake| ("reply_tokens", mistake));
     let nowhere = || file.model.server_is_nowhere().map(|mistake| ("server", mistake));
-    match no_room.or_else(nowhere) {
-        Some((word, (problem, fix))) => return Err((line_with(text, word), problem, fix)),
-        None => {}
+    if let Some((word, (problem, fix))) = no_room.or_else(nowhere) {
+        return Err((line_with(text, word), problem, fix));
     }
     match file.mcp.mistake() {
         Some((name, problem, fix)) => Err((line_with(text, &name), format!("{problem} ({name})"), fix.to_owned())),
