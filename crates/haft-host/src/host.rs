@@ -266,8 +266,11 @@ fn tool_cache(cache: haft_config::surroundings::ToolCache) -> haft_sandbox::Tool
     haft_sandbox::ToolCache { name, folder, moved_by, carried, left_out }
 }
 
+/// Tools of any source.
+type AnyTools = Vec<Arc<dyn AnyTool>>;
+
 /// Returns the tools of servers that the caller wants.
-fn of_servers(options: &Options, settings: &Settings, workspace: &Path) -> Vec<Arc<dyn AnyTool>> {
+fn of_servers(options: &Options, settings: &Settings, workspace: &Path) -> AnyTools {
     let Some(servers) = &options.servers else { return Vec::new() };
     servers.tools(ServerScope::new(settings.clone(), workspace.to_owned()), &*options.notices)
 }
@@ -277,7 +280,7 @@ fn of_servers(options: &Options, settings: &Settings, workspace: &Path) -> Vec<A
 async fn fill(
     catalog: &Catalog,
     described: Found,
-    (options, dialect, of_servers): (&Options, Option<Arc<dyn Dialect>>, Vec<Arc<dyn AnyTool>>),
+    (options, dialect, of_servers): (&Options, Option<Arc<dyn Dialect>>, AnyTools),
     assembly: Assembly<'_>,
 ) -> anyhow::Result<Vec<String>> {
     let tools: Vec<Arc<dyn AnyTool>> = match options.built_in {
