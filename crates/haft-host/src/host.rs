@@ -39,8 +39,8 @@ use crate::options::{BuiltIn, Options};
 use crate::project_files::OnUntrusted;
 use crate::reload::Reload;
 use crate::rulebook::Rulebook;
-use crate::shown_tools::show_deferred;
 use crate::servers::ServerScope;
+use crate::shown_tools::show_deferred;
 
 /// A workspace that is ready for calls.
 pub struct Host {
@@ -140,10 +140,8 @@ impl Host {
         let runtime = with_hooks(runtime, &settings.hooks, held.as_ref());
         let assembly = Assembly { workspace: &path, runtime: &runtime, notices: &*options.notices };
         let of_servers = of_servers(options, &settings, &path);
-        let secrets =
-            block_on(fill(runtime.catalog(), described, (options, dialect.clone(), of_servers), assembly))??;
-        show_deferred(runtime.catalog(), &settings, assembly);
         let secrets = block_on(fill(runtime.catalog(), described, (options, dialect.clone(), of_servers), assembly))??;
+        show_deferred(runtime.catalog(), &settings, assembly);
         runtime.also_hide(secrets);
         let options = options.clone();
         Ok(Self { settings, workspace: path, state, history, runtime, words, options, dialect, reload })
