@@ -14,6 +14,7 @@ mod markdown;
 mod notices;
 pub(crate) mod of_command;
 mod painted;
+mod plain_console;
 mod protocol;
 mod question;
 mod raw_mode;

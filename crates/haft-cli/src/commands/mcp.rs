@@ -2,17 +2,12 @@
 
 mod serve;
 
-use std::io;
-
 use clap::{Args, Subcommand};
 use haft_host::servers::{ServerScope, edit::Addition};
-use haft_mcp::client::commands::{self, Console, Ending};
-use serde_json::Value;
+use haft_mcp::client::commands::{self, Ending};
 
 use crate::arguments::Common;
 use crate::exit::Exit;
-use crate::prompt::{forget_what_was_typed, somebody_is_there, typed_line};
-use crate::screen::{self, Part};
 
 #[derive(Args)]
 pub(crate) struct McpArguments {
@@ -82,32 +77,4 @@ pub(crate) fn run(common: &Common, arguments: &McpArguments) -> anyhow::Result<E
         Ending::Failed => Exit::Failed,
         Ending::Refused => Exit::Refused,
     })
-}
-
-impl Console for Common {
-    fn say(&self, line: &str) -> io::Result<()> {
-        screen::line(&[Part::Plain(line)])
-    }
-
-    fn talk(&self, line: &str) {
-        screen::talk(line);
-    }
-
-    fn record(&self, record: &Value) -> io::Result<()> {
-        screen::record(&record.to_string())
-    }
-
-    fn is_for_programs(&self) -> bool {
-        self.json
-    }
-
-    fn asks(&self, question: &str) -> io::Result<Option<bool>> {
-        if !somebody_is_there() {
-            return Ok(None);
-        }
-        forget_what_was_typed();
-        screen::talk(&format!("{question} y  yes   n  no"));
-        let answer = typed_line(&mut io::stdin().lock())?.unwrap_or_default();
-        Ok(Some(matches!(&*answer, "y" | "yes")))
-    }
 }
