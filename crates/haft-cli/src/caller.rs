@@ -8,6 +8,7 @@ use haft_contract::path::one_line;
 use haft_host::host::{Host, nobody};
 use haft_host::hosts::HostLists;
 use haft_host::project_files::OnUntrusted;
+use haft_mcp::client::servers::Servers;
 use haft_runtime::approval::{Approver, Nobody, YesToOrdinary};
 use haft_runtime::session::Session;
 use haft_workspace::state::real_path_of;
@@ -42,7 +43,7 @@ impl Caller {
             Caller::Lines => OnUntrusted::Report,
             Caller::Agent => OnUntrusted::AskAboutWords,
         };
-        let host = Host::open_for(&common.options(), on_untrusted)?;
+        let host = Host::open_for(&Servers::added_to(common.options()), on_untrusted)?;
         if common.workspace.is_some() && host.workspace != real_path_of(Path::new(".")) {
             screen::talk(&one_line(&format!("Workspace: {}", host.workspace.display())));
         }

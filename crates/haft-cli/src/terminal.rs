@@ -14,6 +14,7 @@ mod markdown;
 mod notices;
 pub(crate) mod of_command;
 mod painted;
+mod plain_console;
 mod protocol;
 mod question;
 mod raw_mode;
@@ -33,6 +34,7 @@ use haft_contract::error::AdvanceYes;
 use haft_host::host::{Host, block_on};
 use haft_host::options::Options;
 use haft_host::project_files::OnUntrusted;
+use haft_mcp::client::servers::Servers;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -68,7 +70,7 @@ pub(crate) fn run(common: &Common, flags: &TerminalFlags) -> anyhow::Result<Exit
         return welcome::run(common);
     }
     let notices = ScreenNotices::default();
-    let options = Options { notices: Arc::new(notices.clone()), ..common.options() };
+    let options = Options { notices: Arc::new(notices.clone()), ..Servers::added_to(common.options()) };
     // Before haft owns the screen: it asks in plain lines whether to trust the project.
     let host = Host::open_for(&options, OnUntrusted::AskAboutWords)?;
     let (reports, heard) = unbounded_channel();

@@ -10,6 +10,7 @@ use serde::Deserialize;
 
 use crate::hooks::HooksSection;
 use crate::journal::JournalSection;
+use crate::mcp::McpSection;
 use crate::model::ModelSection;
 use crate::network::NetworkSection;
 use crate::price::Prices;
@@ -40,6 +41,8 @@ pub(crate) struct ConfigFile {
     pub(crate) prices: Prices,
     #[serde(default)]
     pub(crate) tools: ToolsSection,
+    #[serde(default)]
+    pub(crate) mcp: McpSection,
 }
 
 /// Which tools a model gets.
@@ -155,8 +158,11 @@ pub(crate) fn parse(text: &str) -> Result<ConfigFile, (usize, String, String)> {
     })?;
     let no_room = file.model.no_room().map(|mistake| ("reply_tokens", mistake));
     let nowhere = || file.model.server_is_nowhere().map(|mistake| ("server", mistake));
-    match no_room.or_else(nowhere) {
-        Some((word, (problem, fix))) => Err((line_with(text, word), problem, fix)),
+    if let Some((word, (problem, fix))) = no_room.or_else(nowhere) {
+        return Err((line_with(text, word), problem, fix));
+    }
+    match file.mcp.mistake() {
+        Some((name, problem, fix)) => Err((line_with(text, &name), format!("{problem} ({name})"), fix.to_owned())),
         None => Ok(file),
     }
 }

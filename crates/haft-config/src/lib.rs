@@ -10,6 +10,8 @@ mod git_identity;
 pub mod hooks;
 pub mod journal;
 pub mod keys;
+pub mod mcp;
+pub mod mcp_edit;
 pub mod model;
 pub mod network;
 pub mod network_edit;

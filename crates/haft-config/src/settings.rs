@@ -8,6 +8,7 @@ use crate::environment::{Environment, NoHome, variable};
 use crate::file::{CommandsSection, ConfigFile, Mistake, ToolsSection, line_with, load, parse};
 use crate::hooks::HookSetting;
 use crate::journal::JournalSection;
+use crate::mcp::McpSection;
 use crate::model::ModelSection;
 use crate::network::{Allowed, NetworkSection};
 use crate::price::Prices;
@@ -46,6 +47,8 @@ pub struct Settings {
     pub prices: Prices,
     /// Which deferred tools a model gets; a trusted project adds its own.
     pub tools: ToolsSection,
+    /// The servers whose tools the user's file adds.
+    pub mcp: McpSection,
     own: Own,
 }
 
@@ -105,6 +108,7 @@ impl Settings {
         let hooks = file.hooks.of_user(&environment.config_folder, &surroundings.home);
         let (commands, network, model, prices) = (file.commands, file.network, file.model, file.prices);
         let (journal, denied_by_project, tools) = (file.journal, Vec::new(), file.tools);
+        let mcp = file.mcp;
         let settings = Self {
             profile,
             limits,
@@ -119,6 +123,7 @@ impl Settings {
             model,
             prices,
             tools,
+            mcp,
             own,
         };
         Ok((settings, mistake))
@@ -150,6 +155,11 @@ impl Settings {
             let line = line_with(text, "journal");
             let problem = "a project cannot set how long your changes can be undone".to_owned();
             return Err(mistake((line, problem, "move [journal] to your own config.toml".to_owned())));
+        }
+        if project.mcp != McpSection::default() {
+            let problem = "a project cannot add servers here".to_owned();
+            let fix = "move [mcp] to your own config.toml, or write the server into .mcp.json".to_owned();
+            return Err(mistake((line_with(text, "mcp"), problem, fix)));
         }
         if !project.prices.is_empty() {
             let problem = "a project cannot set what a model costs".to_owned();
@@ -224,6 +234,7 @@ mod tests {
             model: file.model,
             prices: file.prices,
             tools: file.tools,
+            mcp: file.mcp,
             own,
         }
     }

@@ -18,7 +18,7 @@ use crate::door::{
     ChangeSetId, Doors, FileBytes, FileOp, Look, Page, PageLine, PageRequest, Permit, ReadVersion, Receipt,
     SessionName, Spill, Spilling, Written,
 };
-use crate::effect::Effect;
+use crate::effect::{Claim, Effect, Host, RemoteClaim};
 use crate::error::ToolError;
 use crate::history::{Reversal, Reversed};
 use crate::job::{JobSync, Jobs, NewJob, NoJobs};
@@ -399,6 +399,15 @@ impl<'a> RunContext<'a> {
     pub fn note_shown(&self, target: &Target, known: ReadVersion) -> Result<(), ToolError> {
         self.permit.admit(&Effect::Read(target.clone()))?;
         self.permit.receipts().note(Receipt::Read(target.clone(), known));
+        Ok(())
+    }
+
+    /// Notes that a tool of another server is called now: what it may change there is unknown from then on.
+    pub fn note_remote_call(&self, claim: &RemoteClaim) -> Result<(), ToolError> {
+        self.permit.admit(&Effect::Remote(claim.clone()))?;
+        if claim.claims == Claim::MayChange {
+            self.permit.receipts().note(Receipt::Sent(Host(claim.server.clone())));
+        }
         Ok(())
     }
 

@@ -43,6 +43,7 @@ use crate::options::{BuiltIn, Options};
 use crate::project_files::OnUntrusted;
 use crate::reload::Reload;
 use crate::rulebook::Rulebook;
+use crate::servers::ServerScope;
 use crate::shown_tools::show_deferred;
 
 /// A workspace that is ready for calls.
@@ -142,7 +143,8 @@ impl Host {
         };
         let runtime = with_hooks(runtime, &settings.hooks, held.as_ref());
         let assembly = Assembly { workspace: &path, runtime: &runtime, notices: &*options.notices };
-        let secrets = block_on(fill(runtime.catalog(), described, (options, dialect.clone()), assembly))??;
+        let of_servers = of_servers(options, &settings, &path);
+        let secrets = block_on(fill(runtime.catalog(), described, (options, dialect.clone(), of_servers), assembly))??;
         show_deferred(runtime.catalog(), &settings, assembly);
         runtime.also_hide(secrets);
         let options = options.clone();
@@ -157,7 +159,8 @@ impl Host {
         let catalog = Catalog::default();
         let notices = &*self.options.notices;
         let assembly = Assembly { workspace: &self.workspace, runtime: &self.runtime, notices };
-        match fill(&catalog, described, (&self.options, self.dialect.clone()), assembly).await {
+        let of_servers = of_servers(&self.options, &self.settings, &self.workspace);
+        match fill(&catalog, described, (&self.options, self.dialect.clone(), of_servers), assembly).await {
             Ok(secrets) => {
                 show_deferred(&catalog, &self.settings, assembly);
                 self.runtime.also_hide(secrets);
@@ -260,7 +263,7 @@ fn supervised(sandbox: Sandbox, _: Option<Arc<HostsOfSettings>>) -> Sandbox {
 
 /// Runs commands with this very program as the launcher.
 #[cfg(feature = "sandbox")]
-fn sandbox(settings: &Settings) -> Sandbox {
+pub(crate) fn sandbox(settings: &Settings) -> Sandbox {
     let surroundings = settings.surroundings.clone();
     let is_off = surroundings.is_off;
     let level = settings.environment.state_folder.join("sandbox-level");
@@ -294,13 +297,21 @@ fn tool_cache(cache: haft_config::surroundings::ToolCache) -> haft_sandbox::Tool
 
 /// What the toolset of haft's own tools is called.
 pub const BUILT_IN_TOOLS: &str = "the built-in tools";
+/// Tools of any source.
+type AnyTools = Vec<Arc<dyn AnyTool>>;
+
+/// Returns the tools of servers that the caller wants.
+fn of_servers(options: &Options, settings: &Settings, workspace: &Path) -> AnyTools {
+    let Some(servers) = &options.servers else { return Vec::new() };
+    servers.tools(ServerScope::new(settings.clone(), workspace.to_owned()), &*options.notices)
+}
 
 /// Fills a catalogue: the built-in tools in the words of prompt files and in the chosen dialect, then the tools of the
-/// program, then those that files describe. Returns the values that must stay hidden.
+/// program and of servers, then those that files describe. Returns the values that must stay hidden.
 async fn fill(
     catalog: &Catalog,
     described: Found,
-    (options, dialect): (&Options, Option<Arc<dyn Dialect>>),
+    (options, dialect, of_servers): (&Options, Option<Arc<dyn Dialect>>, AnyTools),
     assembly: Assembly<'_>,
 ) -> anyhow::Result<Vec<String>> {
     let tools: Vec<Arc<dyn AnyTool>> = match options.built_in {
@@ -316,6 +327,13 @@ async fn fill(
     }
     if !options.tools.is_empty() {
         catalog.add(&ToolList::new("the program's tools", options.tools.clone())).await?;
+    }
+    // One by one: no server can cost another one its tools.
+    for tool in of_servers {
+        let name = tool.spec().name.clone();
+        if let Err(error) = catalog.add(&ToolList::new("an MCP server", vec![tool])).await {
+            assembly.notices.note(&format!("note: the tool {name} of a server is left out: {error}"));
+        }
     }
     Ok(described_tools::add(catalog, described, assembly).await)
 }

@@ -69,6 +69,13 @@ impl HostsOfSettings {
         Self::live(LiveSection::of(settings), settings, workspace)
     }
 
+    /// The same for settings that were made for one purpose: the user's file does not change them.
+    #[cfg(all(feature = "sandbox", feature = "model"))]
+    #[must_use]
+    pub fn unchanging(settings: &Settings, workspace: &std::path::Path) -> Self {
+        Self::live(LiveSection::of(settings).unchanging(), settings, workspace)
+    }
+
     /// Takes only what settings deny.
     #[must_use]
     pub fn denying(settings: &Settings, workspace: &std::path::Path) -> Self {

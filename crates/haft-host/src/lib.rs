@@ -48,6 +48,7 @@ mod reload;
 pub mod replay;
 pub mod rescue;
 pub mod rulebook;
+pub mod servers;
 #[cfg(feature = "agent")]
 pub mod session_records;
 pub mod setup;

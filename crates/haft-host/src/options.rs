@@ -11,6 +11,7 @@ use haft_policy::policy::Mode;
 use haft_runtime::session::Keeping;
 
 use crate::notices::{Notices, Unheard};
+use crate::servers::ServerTools;
 
 /// How a workspace is opened, and what its calls may do.
 #[derive(Clone)]
@@ -37,6 +38,8 @@ pub struct Options {
     pub built_in: BuiltIn,
     /// More tools, written in Rust.
     pub tools: Vec<Arc<dyn AnyTool>>,
+    /// Adds the tools of servers.
+    pub servers: Option<Arc<dyn ServerTools>>,
     /// A dialect of the program's own; it counts before `dialect`.
     pub own_dialect: Option<Arc<dyn Dialect>>,
     /// Where haft keeps its state; the user's state folder if left out.
@@ -79,6 +82,7 @@ impl Default for Options {
             keeping: Keeping::On,
             built_in: BuiltIn::Shown,
             tools: Vec::new(),
+            servers: None,
             own_dialect: None,
             state_folder: None,
             notices: Arc::new(Unheard),

@@ -13,6 +13,7 @@
 mod answer;
 pub mod asking;
 mod calling;
+pub mod client;
 mod client_session;
 mod fixture;
 pub mod http;

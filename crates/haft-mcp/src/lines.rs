@@ -39,13 +39,18 @@ pub(crate) enum Lines {
 impl Lines {
     /// Reads this input.
     pub(crate) fn of(input: OwnedFd) -> Self {
+        Self::at_most(input, LONGEST_LINE)
+    }
+
+    /// Reads this input, whose lines have at most so many bytes.
+    pub(crate) fn at_most(input: OwnedFd, longest: usize) -> Self {
         #[expect(deprecated, reason = "what replaces it is unsafe, for descriptors that change; an owned one does not")]
         let watched = AsyncFd::try_with_interest(input, Interest::READABLE);
         match watched {
             Ok(input) => {
-                Lines::Watched(Watched { input, cut: Cut::at(LONGEST_LINE), step: vec![0; STEP], has_ended: false })
+                Lines::Watched(Watched { input, cut: Cut::at(longest), step: vec![0; STEP], has_ended: false })
             }
-            Err(unwatched) => Lines::Read(read_on_thread(unwatched.into_parts().0)),
+            Err(unwatched) => Lines::Read(read_on_thread(unwatched.into_parts().0, longest)),
         }
     }
 
@@ -99,11 +104,11 @@ fn has_something(input: &impl AsFd) -> bool {
     poll(&mut [PollFd::new(input, PollFlags::IN)], Some(&at_once)).is_ok_and(|ready| ready > 0)
 }
 
-fn read_on_thread(input: OwnedFd) -> mpsc::Receiver<Line> {
+fn read_on_thread(input: OwnedFd, longest: usize) -> mpsc::Receiver<Line> {
     let (sender, receiver) = mpsc::channel(1);
     std::thread::spawn(move || {
         let (mut input, mut step) = (PipeReader::from(input), vec![0; STEP]);
-        let mut cut = Cut::at(LONGEST_LINE);
+        let mut cut = Cut::at(longest);
         loop {
             let many = match input.read(&mut step) {
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,

@@ -34,8 +34,6 @@ mod refused;
 mod repaired;
 #[cfg(feature = "client")]
 mod responses;
-#[cfg(feature = "client")]
-mod sse;
 pub mod wire;
 #[cfg(feature = "client")]
 mod written_calls;

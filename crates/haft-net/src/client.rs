@@ -94,10 +94,27 @@ impl HttpClient {
     ///
     /// Fails where no answer came. An answer with any status is no error.
     pub async fn send(&self, request: Outgoing) -> Result<Incoming, SendError> {
+        self.send_with(request, &[]).await
+    }
+
+    /// The same, with headers that the user named.
+    ///
+    /// # Errors
+    ///
+    /// As [`HttpClient::send`], and for a header that cannot be sent.
+    pub async fn send_with(&self, request: Outgoing, named: &[(String, String)]) -> Result<Incoming, SendError> {
         let client = self.client(&request.address)?;
         let mut building = client.request(method::on_the_wire(request.method), request.address.into_url());
         if !request.body.is_empty() {
             building = building.body(request.body);
+        }
+        for (name, value) in named {
+            let bad = SendError::BadHeader { name: "of the settings" };
+            let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad)?;
+            let mut value =
+                HeaderValue::from_str(value).map_err(|_| SendError::BadHeader { name: "of the settings" })?;
+            value.set_sensitive(true);
+            building = building.header(name, value);
         }
         let response = with_headers(building, request.headers)?.send().await;
         response.map(|response| Incoming { response }).map_err(|error| SendError::of(&error))

@@ -38,6 +38,7 @@ mod names;
 mod require;
 mod send_error;
 mod session_network;
+pub mod sse;
 #[expect(clippy::disallowed_types, reason = "this is the crate that the network is reached through")]
 pub mod supervisor;
 

@@ -4,6 +4,7 @@ mod attended;
 mod given;
 mod network;
 mod seen;
+pub mod server;
 
 use std::ffi::OsString;
 use std::net::IpAddr;

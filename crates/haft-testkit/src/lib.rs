@@ -19,6 +19,7 @@ pub mod sample;
 pub mod scene;
 pub mod scratch_home;
 pub mod scripted_model;
+pub mod scripted_server;
 pub mod seccomp_filter;
 pub mod snapshot;
 pub mod tools;

@@ -92,6 +92,11 @@ use wide::Agreed;
 /// How often a long search says how far it is.
 const BETWEEN_WORDS: Duration = Duration::from_secs(1);
 
+/// Returns an image that models take, if these bytes are one.
+pub fn image_of(bytes: &bytes::Bytes) -> Option<Image> {
+    page::image(bytes)
+}
+
 /// One workspace: the root that everything is opened beneath.
 #[derive(Clone)]
 pub struct Workspace {

@@ -3,6 +3,8 @@
 mod serve;
 
 use clap::{Args, Subcommand};
+use haft_host::servers::{ServerScope, edit::Addition};
+use haft_mcp::client::commands::{self, Ending};
 
 use crate::arguments::Common;
 use crate::exit::Exit;
@@ -17,6 +19,30 @@ pub(crate) struct McpArguments {
 enum McpCommand {
     /// Serve the tools of this workspace on stdin and stdout, or over HTTP
     Serve(Serve),
+    /// List the MCP servers that haft and other programs have configured: file, state, tools, last error
+    List,
+    /// Use the tools of a server: haft shows its command line and its tools, and asks
+    Add(Add),
+    /// Stop using a server; removes it from your own config.toml
+    Remove { name: String },
+    /// Start a server, show each step with its time, and end it
+    Doctor { name: String },
+}
+
+#[derive(Args)]
+#[command(after_help = "Example: haft mcp add git --host registries -- uvx mcp-server-git")]
+struct Add {
+    /// The server
+    name: String,
+    /// Give the server a variable; repeatable
+    #[arg(long = "env", value_name = "NAME=VALUE")]
+    variables: Vec<String>,
+    /// Let the server reach a host, or the hosts of a group: registries, github, docs; repeatable
+    #[arg(long = "host", value_name = "HOST")]
+    hosts: Vec<String>,
+    /// The program and its arguments, or the address of a server; without them, a server that a file names already
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<String>,
 }
 
 #[derive(Args)]
@@ -44,7 +70,20 @@ struct Serve {
 
 /// Runs the command.
 pub(crate) fn run(common: &Common, arguments: &McpArguments) -> anyhow::Result<Exit> {
-    match &arguments.command {
-        McpCommand::Serve(serve) => serve::run(common, serve),
-    }
+    let scope = || ServerScope::open(&common.options());
+    let ending = match &arguments.command {
+        McpCommand::Serve(serve) => return serve::run(common, serve),
+        McpCommand::List => commands::list(&scope()?, common)?,
+        McpCommand::Add(Add { name, variables, hosts, command }) => {
+            let (name, variables, hosts) = (name.clone(), variables.clone(), hosts.clone());
+            commands::add(scope()?, &Addition { name, command: command.clone(), variables, hosts }, common)?
+        }
+        McpCommand::Remove { name } => commands::remove(scope()?, name, common)?,
+        McpCommand::Doctor { name } => commands::doctor(scope()?, name, common)?,
+    };
+    Ok(match ending {
+        Ending::Done => Exit::Ok,
+        Ending::Failed => Exit::Failed,
+        Ending::Refused => Exit::Refused,
+    })
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use haft_mcp::client::servers::Servers;
 use haft_model::lower::{LoweredList, Provider};
 use haft_runtime::entry::Entry;
 use haft_tools::prompt_file::PromptFile;
@@ -15,7 +16,7 @@ use haft_host::shown_tools::{find, lowered, mark_deferred};
 
 /// Runs the command.
 pub(crate) fn run(common: &Common, tools: &Tools) -> anyhow::Result<Exit> {
-    let host = Host::open(&common.options())?;
+    let host = Host::open(&Servers::added_to(common.options()))?;
     let catalog = host.runtime.catalog();
     let entries = match &tools.tool {
         None if tools.all => catalog.list_all(),

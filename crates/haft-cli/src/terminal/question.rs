@@ -208,8 +208,8 @@ impl Question {
 
     fn name(&self) -> String {
         match &self.asked.about {
-            Subject::Call(request) if request.is_running => format!("Tool({}) wants to connect", request.tool),
-            Subject::Call(request) => format!("Tool({}): allow it?", request.tool),
+            Subject::Call(request) if request.is_running => format!("{} wants to connect", label(request)),
+            Subject::Call(request) => format!("{}: allow it?", label(request)),
             Subject::Circle { tool, .. } => format!("Tool({tool}) repeats the same call: let it continue?"),
             Subject::User { question, .. } => match &question.header {
                 Some(header) => format!("Your answer: {}", safe(header).replace('\n', " ")),
@@ -241,6 +241,14 @@ impl Question {
         rows.extend(long_answer("n", "no (then you may add a note for the model)", columns));
         rows.push(answer("s", "no, and stop"));
         rows
+    }
+}
+
+/// Names the tool; for a tool of a server its title does.
+fn label(request: &ApprovalRequest) -> String {
+    match request.title.starts_with("MCP(") {
+        true => request.title.clone(),
+        false => format!("Tool({})", request.tool),
     }
 }
 

@@ -40,6 +40,13 @@ impl LiveSection {
         self
     }
 
+    /// Makes the section stay as it is now, whatever the file says later.
+    #[cfg(all(feature = "sandbox", feature = "model"))]
+    pub(super) fn unchanging(mut self) -> Self {
+        self.file = None;
+        self
+    }
+
     /// A section that stays as it is.
     #[cfg(test)]
     pub(super) fn fixed(section: NetworkSection) -> Self {

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
 use bytes::{Bytes, BytesMut};
+use haft_net::sse::{Decoder, Event};
 use haft_net::{Headers, Incoming, SendError};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -14,7 +15,6 @@ use super::again::{Failure, asked_in};
 use crate::conversation::Reply;
 use crate::form::{Progress, Reading};
 use crate::provider::{Heard, ModelError, ModelErrorKind, Piece};
-use crate::sse::{Decoder, Event};
 
 /// The longest stream that is read, in bytes: each word of a reply comes in an envelope of its own.
 const LONGEST_STREAM: usize = 64 * 1024 * 1024;

@@ -3,7 +3,7 @@
 //! The hosts from which a tool downloads often differ from those that its settings name. The command runs as any other:
 //! in the sandbox, judged by the rules, with what it changes in the journal.
 
-use std::io::{self, Write};
+use std::io;
 
 use clap::Args;
 use haft_config::network::Group;
@@ -20,6 +20,7 @@ use haft_host::hosts::records::new_hosts;
 use haft_host::hosts::{HostLists, HostsOfSettings};
 use haft_host::options::{HostAccess, Options};
 use haft_host::project_files::OnUntrusted;
+use haft_mcp::client::commands::Console;
 use haft_runtime::record;
 use serde_json::json;
 
@@ -29,9 +30,8 @@ use crate::arguments::Common;
 use crate::caller::Caller;
 use crate::commands::call::interruptible;
 use crate::exit::Exit;
-use crate::prompt::{forget_what_was_typed, somebody_is_there};
+use crate::prompt::somebody_is_there;
 use crate::screen;
-use haft_host::user_questions::typed_line;
 
 #[derive(Args)]
 pub(crate) struct Learn {
@@ -82,11 +82,8 @@ fn agreed(common: &Common, new: &[String], group: Group) -> io::Result<bool> {
     }
     screen::talk(&format!("The command reached hosts that {} does not have:", group.name()));
     new.iter().for_each(|host| screen::talk(&format!("  {host}")));
-    write!(anstream::stderr(), "Add them to [network] {} of your config.toml? [y/N] ", group.name())?;
-    anstream::stderr().flush()?;
-    forget_what_was_typed();
-    let answer = typed_line(&mut io::stdin().lock())?;
-    Ok(matches!(answer.as_deref().map(str::trim), Some("y" | "Y" | "yes")))
+    let question = format!("Add them to [network] {} of your config.toml?", group.name());
+    Ok(common.asks(&question)? == Some(true))
 }
 
 /// Says what was learned.

@@ -103,6 +103,9 @@ fn the_rows_name_the_tool_the_danger_and_every_answer() {
     assert!(
         rows(dangerous_command()).starts_with("? dangerous: Tool(bash): allow it?\n  y  yes, this once\n  e  edit")
     );
+    let of_server =
+        ApprovalRequest { title: "MCP(git/git_status)".into(), tool: "git__git_status".into(), ..request() };
+    assert!(rows(of_server).starts_with("? MCP(git/git_status): allow it?"));
 }
 
 #[test]

@@ -3,29 +3,35 @@
 //! Bytes arrive cut anywhere: in the middle of a letter, between the two characters that end a line. A line is looked
 //! at when it is whole, so the same bytes give the same events however they were cut.
 //!
-//! Not here: what an event means (the forms), asking again (`client`). Nothing reconnects by itself: the same question
-//! asked twice costs twice.
+//! Not here: what an event means, asking again. Nothing reconnects by itself: the same question asked twice costs twice.
 
 /// The longest event that is read, in bytes. A whole reply in one event is far shorter.
 const LONGEST_EVENT: usize = 16 * 1024 * 1024;
 
 /// One event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Event {
+pub struct Event {
     /// Its name; empty where it has none.
-    pub(crate) name: String,
+    pub name: String,
     /// Its data; the lines of it joined.
-    pub(crate) data: String,
+    pub data: String,
 }
 
 /// An event that is longer than [`LONGEST_EVENT`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("an event of more than {} MiB", LONGEST_EVENT / 1024 / 1024)]
-pub(crate) struct TooLong;
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooLong;
+
+impl std::fmt::Display for TooLong {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "an event of more than {} MiB", LONGEST_EVENT / 1024 / 1024)
+    }
+}
+
+impl std::error::Error for TooLong {}
 
 /// Makes events of bytes.
 #[derive(Debug)]
-pub(crate) struct Decoder {
+pub struct Decoder {
     line: Vec<u8>,
     event: Event,
     has_data: bool,
@@ -50,7 +56,11 @@ impl Default for Decoder {
 
 impl Decoder {
     /// Takes more bytes and returns the events that are whole now.
-    pub(crate) fn push(&mut self, mut bytes: &[u8]) -> Result<Vec<Event>, TooLong> {
+    ///
+    /// # Errors
+    ///
+    /// Fails for an event that is too long.
+    pub fn push(&mut self, mut bytes: &[u8]) -> Result<Vec<Event>, TooLong> {
         let mut events = Vec::new();
         while let Some(first) = bytes.first() {
             if std::mem::take(&mut self.after_return) && *first == b'\n' {
@@ -74,7 +84,7 @@ impl Decoder {
     }
 
     /// Says that no more bytes come. Returns the event that was not ended by an empty line: many servers forget it.
-    pub(crate) fn end(mut self) -> Option<Event> {
+    pub fn end(mut self) -> Option<Event> {
         let last = if self.line.is_empty() { None } else { self.end_line() };
         last.or_else(|| self.dispatch())
     }

@@ -1,0 +1,23 @@
+//! haft as a client of the Model Context Protocol: tools of other servers, behind the same steps as its own.
+//!
+//! A server is code of others. It starts only after the user agreed to its exact command line, in a sandbox of its own;
+//! its tools are those that it had when the user agreed; its results are text of strangers.
+//!
+//! Not here: which servers there are, and how they are started (`haft-host`), whether a call may be made (`haft-policy`).
+
+pub mod commands;
+mod connection;
+mod handler;
+mod http;
+mod life;
+mod management;
+mod manifest;
+mod names;
+mod pipes;
+mod record;
+mod result;
+mod server;
+pub mod servers;
+mod thread;
+mod tool;
+mod traffic;

@@ -1,0 +1,280 @@
+//! The commands of a person about servers: `haft mcp list`, `add`, `remove` and `doctor`, without a screen.
+//!
+//! The program around them shows lines and asks; nothing here decides for a person.
+
+use std::io;
+
+use haft_host::servers::ServerScope;
+use haft_host::servers::edit::{Addition, add_to_file, remove_from_file};
+use serde_json::{Value, json};
+
+use super::management::{ChosenServer, Consent, Inspected, ListedServer, list as listed};
+
+/// Where the commands say something, and ask.
+pub trait Console {
+    /// Shows a line of the answer.
+    ///
+    /// # Errors
+    ///
+    /// Fails if nobody reads it any more.
+    fn say(&self, line: &str) -> io::Result<()>;
+
+    /// Shows a remark beside the answer.
+    fn talk(&self, line: &str);
+
+    /// Shows the answer as one JSON value. Only asked where [`Console::is_for_programs`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Console::say`].
+    fn record(&self, record: &Value) -> io::Result<()>;
+
+    /// Returns whether the answer is for a program.
+    fn is_for_programs(&self) -> bool;
+
+    /// Asks for a yes; nothing if nobody is there.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the question cannot be shown, or the answer cannot be read.
+    fn asks(&self, question: &str) -> io::Result<Option<bool>>;
+}
+
+/// What a plan says.
+const PLANS: &str = "Plan mode changes no settings and allows no server; leave out --plan.";
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// It did what it should.
+    Done,
+    /// It did not work.
+    Failed,
+    /// Somebody would have to say yes, or said no.
+    Refused,
+}
+
+/// Lists all servers, with the file that names each.
+///
+/// # Errors
+///
+/// Fails if nobody reads the answer any more.
+pub fn list(scope: &ServerScope, console: &dyn Console) -> io::Result<Ending> {
+    let (servers, problems) = listed(scope);
+    if console.is_for_programs() {
+        let servers: Vec<Value> = servers.iter().map(record).collect();
+        console.record(&json!({ "v": 1, "servers": servers, "problems": problems }))?;
+        return Ok(Ending::Done);
+    }
+    for server in &servers {
+        let ListedServer { name, file, product, state, tools, tokens, error } = server;
+        let known = if *tools > 0 { format!(", {tools} tools, about {tokens} tokens") } else { String::new() };
+        console.say(&format!("{name}  {state}{known}  ({product}: {})", file.display()))?;
+        if let Some(error) = error {
+            console.say(&format!("    {error}"))?;
+        }
+    }
+    problems.iter().for_each(|problem| console.talk(&format!("note: {problem}")));
+    if servers.is_empty() {
+        console.talk("No MCP server is configured. Add one: haft mcp add NAME -- COMMAND");
+    } else if servers.iter().any(|server| server.state == "not allowed" || server.state == "changed") {
+        console.talk("Use one: haft mcp add NAME (shows its command line and asks)");
+    }
+    Ok(Ending::Done)
+}
+
+fn record(server: &ListedServer) -> Value {
+    json!({
+        "name": server.name, "source": server.file, "product": server.product, "state": server.state,
+        "tools": server.tools, "tokens": server.tokens, "error": server.error,
+    })
+}
+
+/// Uses a server from now on: adds it to the user's file if a command line is given, asks about the command line of one
+/// that a file names already, starts it, shows its tools, and remembers them.
+///
+/// # Errors
+///
+/// Fails if nobody reads the answer any more, or the question cannot be shown.
+pub fn add(scope: ServerScope, addition: &Addition, console: &dyn Console) -> io::Result<Ending> {
+    if scope.only_plans() {
+        return refused(console, PLANS);
+    }
+    let name = &addition.name;
+    let is_typed = !addition.command.is_empty();
+    let scope = match add_to_file(scope, addition) {
+        Ok(scope) => scope,
+        Err(error) => return failed(console, &format!("{error:#}")),
+    };
+    let mut chosen = match ChosenServer::find(scope, name) {
+        Ok(chosen) => chosen,
+        Err(why) => return failed(console, &why),
+    };
+    if !is_typed {
+        chosen.grant(&addition.hosts);
+    }
+    for line in chosen.described() {
+        console.talk(&line);
+    }
+    // Whoever typed the command line has seen it.
+    if chosen.consent() != Consent::Given && !is_typed {
+        let question = match chosen.consent() {
+            Consent::Changed => "This is not what you agreed to. Use it as it is now?",
+            Consent::New | Consent::Given => "Use this server now, and whenever one of its tools is called?",
+        };
+        match console.asks(question)? {
+            Some(true) => {}
+            Some(false) => return refused(console, "Nothing was started."),
+            None => {
+                let words = chosen.words().join(" ");
+                return refused(
+                    console,
+                    &format!(
+                        "Nothing was started: a person must agree. Run it at a terminal, or give the command line yourself: \
+                     haft mcp add {name} -- {words}"
+                    ),
+                );
+            }
+        }
+    }
+    if let Err(why) = chosen.agree() {
+        return failed(console, &why);
+    }
+    match chosen.inspect() {
+        Ok(inspected) => pinned(chosen, inspected, (name, console)),
+        Err(lines) => {
+            lines.iter().for_each(|line| console.talk(line));
+            console.talk(&format!("The server stays configured. Try again: haft mcp add {name}"));
+            Ok(Ending::Failed)
+        }
+    }
+}
+
+/// Shows the tools, asks if they are others than the user agreed to, and remembers them.
+fn pinned(mut chosen: ChosenServer, inspected: Inspected, (name, console): (&str, &dyn Console)) -> io::Result<Ending> {
+    let summary = inspected.summary(name);
+    match &inspected.difference {
+        Some(difference) => {
+            console.talk(&format!("The server \"{name}\" describes its tools in another way than you agreed to:"));
+            difference.lines().for_each(|line| console.talk(line));
+            match console.asks("Use the tools as they are now?")? {
+                Some(true) => {}
+                Some(false) => return refused(console, "Nothing was changed; its tools stay refused."),
+                None => {
+                    return refused(
+                        console,
+                        "Nothing was changed: a person must agree to changed tools, at a terminal.",
+                    );
+                }
+            }
+        }
+        None if !console.is_for_programs() => {
+            inspected.tools().lines().try_for_each(|line| console.say(line))?;
+        }
+        None => {}
+    }
+    if let Err(why) = chosen.pin(inspected) {
+        return failed(console, &why);
+    }
+    if console.is_for_programs() {
+        console.record(&json!({ "v": 1, "name": name, "state": "allowed", "summary": summary }))?;
+    } else {
+        console.talk(&format!("Allowed: {name}, {summary}."));
+    }
+    Ok(Ending::Done)
+}
+
+/// Removes a server from the user's file, and forgets what the user agreed to.
+///
+/// # Errors
+///
+/// Fails if nobody reads the answer any more.
+pub fn remove(scope: ServerScope, name: &str, console: &dyn Console) -> io::Result<Ending> {
+    if scope.only_plans() {
+        return refused(console, PLANS);
+    }
+    let forgotten = ChosenServer::find(scope.clone(), name).map(|chosen| (chosen.forget(), chosen.is_own()));
+    match (remove_from_file(&scope, name), forgotten) {
+        (Err(error), _) => failed(console, &format!("{error:#}")),
+        (Ok(_), Ok((Err(why), _))) => failed(console, &why),
+        (Ok(true), _) => {
+            said(console, name, "removed", &format!("Removed {name} from {}.", scope.config_file().display()))
+        }
+        (Ok(false), Ok((Ok(()), _))) => {
+            let text = format!(
+                "haft no longer starts {name}. It stays in the file of the other program, which haft does not change."
+            );
+            said(console, name, "not allowed", &text)
+        }
+        (Ok(false), Err(why)) => failed(console, &why),
+    }
+}
+
+/// Starts a server, shows every step, and ends it.
+///
+/// # Errors
+///
+/// Fails if nobody reads the answer any more.
+pub fn doctor(scope: ServerScope, name: &str, console: &dyn Console) -> io::Result<Ending> {
+    let chosen = match ChosenServer::find(scope, name) {
+        Ok(chosen) => chosen,
+        Err(why) => return failed(console, &why),
+    };
+    let mut lines = chosen.described();
+    let (ending, more) = match chosen.consent() {
+        Consent::New | Consent::Changed => {
+            let line = format!(
+                "consent   you have not agreed to this command line; nothing was started. Run: haft mcp add {name}"
+            );
+            (Ending::Failed, vec![line])
+        }
+        Consent::Given => match chosen.inspect() {
+            Ok(inspected) => {
+                let changed = inspected.difference.is_some();
+                let tools = if changed {
+                    format!("tools     they are others than you agreed to. Run: haft mcp add {name}")
+                } else {
+                    format!("tools     {}", inspected.summary(name))
+                };
+                let mut lines = inspected.lines;
+                lines.push(tools);
+                (if changed { Ending::Failed } else { Ending::Done }, lines)
+            }
+            Err(lines) => (Ending::Failed, lines),
+        },
+    };
+    lines.extend(more);
+    match console.is_for_programs() {
+        true => console.record(&json!({ "v": 1, "name": name, "ok": ending == Ending::Done, "lines": lines }))?,
+        false => lines.iter().try_for_each(|line| console.say(line))?,
+    }
+    Ok(ending)
+}
+
+fn said(console: &dyn Console, name: &str, state: &str, text: &str) -> io::Result<Ending> {
+    match console.is_for_programs() {
+        true => console.record(&json!({ "v": 1, "name": name, "state": state }))?,
+        false => console.say(text)?,
+    }
+    Ok(Ending::Done)
+}
+
+fn failed(console: &dyn Console, why: &str) -> io::Result<Ending> {
+    ended(console, "failed", why)?;
+    Ok(Ending::Failed)
+}
+
+fn refused(console: &dyn Console, why: &str) -> io::Result<Ending> {
+    ended(console, "needs_approval", why)?;
+    Ok(Ending::Refused)
+}
+
+fn ended(console: &dyn Console, kind: &str, why: &str) -> io::Result<()> {
+    match console.is_for_programs() {
+        true => console.record(&json!({ "v": 1, "error": { "kind": kind, "what": why } })),
+        false => {
+            console.talk(&format!("haft: {why}"));
+            Ok(())
+        }
+    }
+}

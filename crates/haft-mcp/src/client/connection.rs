@@ -1,0 +1,366 @@
+//! One connection to a server: from the start to the list of its tools, and its calls.
+//!
+//! Which era a server belongs to is asked once and remembered. A server that ends or stays silent because of the question
+//! is started again and greeted as servers before 2026-07-28 expect.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use haft_host::servers::process::{ServerProcess, start};
+use haft_host::servers::{Reach, ServerScope, ServerSpec};
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotificationParam, ClientRequest,
+    ListToolsRequest, PaginatedRequestParams, ProtocolVersion, ServerResult, Tool,
+};
+use rmcp::service::{
+    ClientLifecycleMode, PeerRequestOptions, RoleClient, RunningService, ServiceError, serve_client_with_lifecycle,
+};
+use serde::{Deserialize, Serialize};
+use tokio::sync::{Semaphore, mpsc};
+use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::CancellationToken;
+
+use super::handler::Handler;
+use super::http::HttpSink;
+use super::life::Life;
+use super::manifest::{MOST_TOOLS, Manifest};
+use super::pipes::{LONGEST_MESSAGE, ServerPipes, Sink};
+use super::traffic::Traffic;
+use crate::lines::Lines;
+use crate::outbox::Outbox;
+
+/// How long a server may take from its start to the list of its tools, if its file says nothing. A server of unknown era
+/// has half of it until it is started again.
+const TO_START: Duration = Duration::from_secs(30);
+/// Most pages of a list.
+const MOST_PAGES: usize = 100;
+/// Most servers that start at the same time.
+const MOST_STARTS: usize = 4;
+/// How long a server has to end by itself when its input has ended.
+const TO_END: Duration = Duration::from_secs(1);
+/// How long haft waits for the end of a server that it has asked to end.
+const TO_BE_GONE: Duration = Duration::from_secs(3);
+
+static STARTS: Semaphore = Semaphore::const_new(MOST_STARTS);
+
+/// Which of the two protocols a server speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Era {
+    /// With a handshake: up to 2025-11-25.
+    Handshake,
+    /// Without one: from 2026-07-28 on.
+    Stateless,
+}
+
+/// What is started.
+#[derive(Clone)]
+pub(crate) struct Start {
+    pub(crate) spec: ServerSpec,
+    pub(crate) key: String,
+    pub(crate) scope: Arc<ServerScope>,
+    /// The era, if an earlier connection found it.
+    pub(crate) era: Option<Era>,
+}
+
+/// Why there is no connection.
+#[derive(Clone, Debug)]
+pub(crate) struct NoConnection {
+    /// What happened, as sentences.
+    pub(crate) what: String,
+    /// The end of what the server wrote to its errors.
+    pub(crate) errors: String,
+}
+
+/// A server that runs and has listed its tools.
+pub(crate) struct Connection {
+    running: RunningService<RoleClient, Handler>,
+    pub(crate) life: Life,
+    pub(crate) traffic: Arc<Traffic>,
+    ended: CancellationToken,
+    /// Told when the server has forgotten the session.
+    lost: CancellationToken,
+    pub(crate) manifest: Manifest,
+    pub(crate) era: Era,
+    /// The revision of the protocol.
+    pub(crate) revision: String,
+    /// How long it took until it had answered, and until its tools were listed.
+    pub(crate) took: (Duration, Duration),
+}
+
+/// How a call of a tool may pass.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patience {
+    /// How long the server may be silent.
+    pub(crate) idle: Duration,
+    /// How long all of it may take.
+    pub(crate) total: Duration,
+}
+
+/// Why a call has no result.
+#[derive(Clone, Debug)]
+pub(crate) enum NoResult {
+    /// The server refused it.
+    Refused(String),
+    /// It took too long.
+    TooLong(Duration),
+    /// The server ended, a sentence.
+    Ended(String),
+    /// The server asks for something that haft does not do.
+    Unsupported(String),
+}
+
+impl Connection {
+    /// Starts a server, finds out its era and lists its tools.
+    pub(crate) async fn open(start: Start) -> Result<Self, NoConnection> {
+        let _turn = STARTS.acquire().await;
+        let time = start.spec.start_timeout.unwrap_or(TO_START);
+        let until = Instant::now() + time;
+        let first_until = if start.era.is_some() { until } else { Instant::now() + time / 2 };
+        let first = match Self::attempt(&start, start.era, first_until).await {
+            Ok(connection) => return Ok(connection),
+            Err(failed) => failed,
+        };
+        // What was remembered may be of another version of the server; else the question itself was too much for it.
+        let next = match (first.is_late_modern, start.era) {
+            (true, _) | (false, Some(Era::Handshake)) => Era::Stateless,
+            (false, None | Some(Era::Stateless)) => Era::Handshake,
+        };
+        if first.is_final {
+            return Err(first.why);
+        }
+        match Self::attempt(&start, Some(next), until).await {
+            Ok(connection) => Ok(connection),
+            // The first failure tells more where both are the same.
+            Err(_) if start.era.is_some() => Err(first.why),
+            Err(second) => Err(second.why),
+        }
+    }
+
+    async fn attempt(start: &Start, era: Option<Era>, until: Instant) -> Result<Self, FailedAttempt> {
+        let began = Instant::now();
+        let traffic = Arc::new(Traffic::default());
+        let ended = CancellationToken::new();
+        let lost = CancellationToken::new();
+        let (life, ends) = ends(start, (&ended, &lost)).await?;
+        let pipes = ServerPipes::new(ends, traffic.clone(), ended.clone());
+        let handler = Handler::new(start.scope.workspace());
+        let connecting = serve_client_with_lifecycle(handler, pipes, mode(era));
+        let failed = |what: String| FailedAttempt {
+            why: NoConnection { what, errors: life.last_errors() },
+            is_late_modern: traffic.is_late_modern(),
+            is_final: false,
+        };
+        let running = match timeout_at(until, connecting).await {
+            Ok(Ok(running)) => running,
+            Ok(Err(error)) => {
+                let what = why_it_failed(&life, &traffic, &error.to_string()).await;
+                return Err(failed(what));
+            }
+            Err(_) => {
+                let seconds = began.elapsed().as_secs_f64();
+                let what = format!("It did not answer within {seconds:.1} s.{}", odd_of(&traffic));
+                return Err(failed(what));
+            }
+        };
+        let answered = began.elapsed();
+        let peer = running.peer().peer_info();
+        let revision = peer.as_ref().map(|peer| peer.protocol_version.clone()).unwrap_or_default();
+        if !ProtocolVersion::KNOWN_VERSIONS.contains(&revision) {
+            let what = format!("It speaks revision \"{revision}\" of the protocol, which haft does not know.");
+            return Err(FailedAttempt { is_final: true, ..failed(what) });
+        }
+        let named = peer.and_then(|peer| peer.server_info.clone());
+        let name = named.map(|named| format!("{} {}", named.name, named.version)).unwrap_or_default();
+        let listed = match timeout_at(until, list(&running)).await {
+            Ok(listed) => listed.and_then(|tools| Manifest::of(name, tools)),
+            Err(_) => Err("It did not list its tools in time.".to_owned()),
+        };
+        let manifest = match listed {
+            Ok(manifest) => manifest,
+            Err(what) => {
+                let what = format!("{what}{}", odd_of(&traffic));
+                return Err(FailedAttempt { is_final: true, ..failed(what) });
+            }
+        };
+        // Changes that it told of until now are in the list.
+        traffic.take_new_tools();
+        let era = if revision >= ProtocolVersion::V_2026_07_28 { Era::Stateless } else { Era::Handshake };
+        let (revision, took) = (revision.to_string(), (answered, began.elapsed()));
+        Ok(Self { running, life, traffic, ended, lost, manifest, era, revision, took })
+    }
+
+    /// Returns whether the server can still be called.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.ended.is_cancelled() && !self.lost.is_cancelled() && !self.running.is_closed() && !self.life.has_ended()
+    }
+
+    /// Lists the tools again.
+    pub(crate) async fn list_again(&self, patience: Duration) -> Result<Manifest, String> {
+        let listed = tokio::time::timeout(patience, list(&self.running)).await;
+        let tools = listed.map_err(|_| "It did not list its tools in time.".to_owned())??;
+        Manifest::of(self.manifest.server.clone(), tools)
+    }
+
+    /// Calls a tool; what it says meanwhile goes to `progress`. Once `stopped` is told, the server is told too.
+    pub(crate) async fn call(
+        &self,
+        params: CallToolRequestParams,
+        patience: Patience,
+        (progress, stopped): (mpsc::Sender<String>, CancellationToken),
+    ) -> Result<CallToolResult, NoResult> {
+        let options = PeerRequestOptions::with_timeout(patience.idle.min(patience.total))
+            .reset_timeout_on_progress()
+            .with_max_total_timeout(patience.total);
+        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+        let sent = self.running.peer().send_request_with_option(request, options).await;
+        let handle = match sent {
+            Ok(handle) => handle,
+            Err(error) => return Err(self.no_result(error).await),
+        };
+        let (id, token) = (handle.id.clone(), handle.progress_token.clone());
+        let routes = &self.running.service().progress;
+        routes.open(token.clone(), progress);
+        let answer = tokio::select! {
+            answer = handle.await_response() => answer,
+            () = stopped.cancelled() => {
+                let reason = Some("the user stopped the call".to_owned());
+                let cancelled = CancelledNotificationParam::new(Some(id), reason);
+                let _ = self.running.peer().notify_cancelled(cancelled).await;
+                Err(ServiceError::Cancelled { reason: None })
+            }
+        };
+        routes.close(&token);
+        match answer {
+            Ok(ServerResult::CallToolResult(result)) => Ok(result),
+            Ok(ServerResult::InputRequiredResult(_)) => {
+                Err(NoResult::Unsupported("It asks for input, which haft cannot give to servers yet.".to_owned()))
+            }
+            Ok(_) => Err(NoResult::Unsupported("Its answer is no result of a tool.".to_owned())),
+            Err(error) => Err(self.no_result(error).await),
+        }
+    }
+
+    async fn no_result(&self, error: ServiceError) -> NoResult {
+        match error {
+            ServiceError::McpError(error) => NoResult::Refused(error.message.into_owned()),
+            ServiceError::Timeout { timeout } => NoResult::TooLong(timeout),
+            ServiceError::Cancelled { .. } => NoResult::Ended("The call was stopped.".to_owned()),
+            ServiceError::UnexpectedResponse => NoResult::Unsupported("Its answer is of another kind.".to_owned()),
+            _ => NoResult::Ended(how_it_ended(&self.life).await),
+        }
+    }
+
+    /// Ends the server: its input first, then all its processes.
+    pub(crate) async fn close(self) {
+        let Self { running, life, .. } = self;
+        // The transport goes with it, and the server's input with the transport.
+        let _ = running.cancel().await;
+        if matches!(life, Life::Process(_)) && tokio::time::timeout(TO_END, life.ended()).await.is_err() {
+            life.stop();
+            let _ = tokio::time::timeout(TO_BE_GONE, life.ended()).await;
+        }
+    }
+}
+
+/// An attempt that did not end in a connection.
+struct FailedAttempt {
+    why: NoConnection,
+    /// The server answered the question for its era when haft no longer waited.
+    is_late_modern: bool,
+    /// Another era would change nothing.
+    is_final: bool,
+}
+
+impl FailedAttempt {
+    fn finally(what: String) -> Self {
+        Self { why: NoConnection { what, errors: String::new() }, is_late_modern: false, is_final: true }
+    }
+}
+
+/// Starts the server, or prepares the way to it; returns both directions of messages.
+async fn ends(
+    start: &Start,
+    (ended, lost): (&CancellationToken, &CancellationToken),
+) -> Result<(Life, (Lines, Sink)), FailedAttempt> {
+    if let Reach::Url(url) = &start.spec.reach {
+        let headers = start.spec.environment.clone().into_iter().collect();
+        let (sink, lines) = HttpSink::open(url, headers, lost.clone()).map_err(FailedAttempt::finally)?;
+        return Ok((Life::Elsewhere, (Lines::Read(lines), Sink::Http(sink))));
+    }
+    let mut process = started(start).await?;
+    let taken = process.take_pipes();
+    let (input, output) = taken.ok_or_else(|| FailedAttempt::finally("Its pipes are in use.".to_owned()))?;
+    let opened = Outbox::open(input, ended.clone());
+    let no_files = |error| FailedAttempt::finally(format!("The system has no more files: {error}."));
+    let (outbox, _) = opened.map_err(no_files)?;
+    Ok((Life::Process(process), (Lines::at_most(output, LONGEST_MESSAGE), Sink::Pipe(outbox))))
+}
+
+async fn started(begun: &Start) -> Result<ServerProcess, FailedAttempt> {
+    let begun = begun.clone();
+    // It starts a process, and may try first what the system gives.
+    let process = tokio::task::spawn_blocking(move || start(&begun.spec, &begun.key, &begun.scope));
+    match process.await {
+        Ok(Ok(process)) => Ok(process),
+        Ok(Err(error)) => Err(FailedAttempt::finally(error.what.clone())),
+        Err(_) => Err(FailedAttempt::finally("The thread that started it broke down.".to_owned())),
+    }
+}
+
+fn mode(era: Option<Era>) -> ClientLifecycleMode {
+    let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
+    match era {
+        Some(Era::Handshake) => ClientLifecycleMode::Initialize,
+        Some(Era::Stateless) => ClientLifecycleMode::Discover { preferred_versions },
+        None => {
+            let legacy_version = Some(ProtocolVersion::LATEST_WITH_INITIALIZE);
+            ClientLifecycleMode::Auto { preferred_versions, legacy_version }
+        }
+    }
+}
+
+/// Lists all tools, page by page. Not by the list of the protocol's crate, which keeps pages and has no bound.
+async fn list(running: &RunningService<RoleClient, Handler>) -> Result<Vec<Tool>, String> {
+    let (mut tools, mut cursor) = (Vec::new(), None);
+    for _ in 0..MOST_PAGES {
+        let params = PaginatedRequestParams::default().with_cursor(cursor);
+        let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(params));
+        let page = match running.peer().send_request(request).await {
+            Ok(ServerResult::ListToolsResult(page)) => page,
+            Ok(_) => return Err("Its answer is no list of tools.".to_owned()),
+            Err(ServiceError::McpError(error)) => {
+                return Err(format!("It refuses to list its tools: {}.", error.message));
+            }
+            Err(_) => return Err("It ended before it listed its tools.".to_owned()),
+        };
+        tools.extend(page.tools);
+        if tools.len() > MOST_TOOLS {
+            return Err(format!("It lists more than {MOST_TOOLS} tools."));
+        }
+        cursor = page.next_cursor;
+        if cursor.is_none() {
+            return Ok(tools);
+        }
+    }
+    Err(format!("Its list of tools has more than {MOST_PAGES} pages."))
+}
+
+/// Says why a server that answered nothing useful failed: its own end tells the most.
+async fn why_it_failed(life: &Life, traffic: &Traffic, error: &str) -> String {
+    let moment = Duration::from_millis(200);
+    let what = match tokio::time::timeout(moment, life.ended()).await {
+        Ok(how) => format!("{how} It had not answered haft."),
+        Err(_) => format!("haft and the server do not understand each other: {}.", error.trim_end_matches('.')),
+    };
+    format!("{what}{}", odd_of(traffic))
+}
+
+async fn how_it_ended(life: &Life) -> String {
+    let moment = Duration::from_secs(1);
+    tokio::time::timeout(moment, life.ended()).await.unwrap_or_else(|_| "The connection to it ended.".to_owned())
+}
+
+fn odd_of(traffic: &Traffic) -> String {
+    traffic.odd().map(|odd| format!(" {odd}")).unwrap_or_default()
+}

@@ -1,0 +1,221 @@
+//! One configured server: it starts with its first call, and starts again when it has ended.
+//!
+//! Calls go only to a server whose tools are those that the user agreed to. A server that ends again and again is started
+//! ever less often; it is never given up.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use haft_contract::error::{Next, ToolError};
+use haft_contract::kinds::ErrorKind;
+use haft_contract::visible::visible;
+use rmcp::model::{CallToolRequestParams, CallToolResult};
+use serde_json::{Map, Value};
+use tokio::sync::{Mutex, mpsc};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::connection::{Connection, NoConnection, NoResult, Patience, Start};
+use super::manifest::Manifest;
+use super::record::RecordPlace;
+use super::thread::ClientThread;
+
+/// How long a server may be silent during a call, if its file says nothing.
+const IDLE: Duration = Duration::from_secs(120);
+/// How long a call may take at most.
+const TOTAL: Duration = Duration::from_secs(30 * 60);
+/// How long haft waits for the list of tools after the server said that it changed.
+const TO_LIST: Duration = Duration::from_secs(10);
+/// How long haft waits after the first failure; then twice as long each time.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+/// The longest pause.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// Most lines of a difference that a refusal shows.
+const MOST_LINES: usize = 60;
+
+/// A server with its tools as the user agreed to them.
+pub(crate) struct Server {
+    pub(crate) name: String,
+    start: Start,
+    pub(crate) agreed: Manifest,
+    place: RecordPlace,
+    thread: Arc<ClientThread>,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    connection: Option<Arc<Connection>>,
+    /// Failures in a row, and when the last one was.
+    failures: u32,
+    failed: Option<(Instant, NoConnection)>,
+}
+
+/// A call on its way to a server.
+pub(crate) struct RemoteCall {
+    pub(crate) tool: String,
+    pub(crate) arguments: Map<String, Value>,
+    /// How long the caller waits at most.
+    pub(crate) most: Duration,
+    pub(crate) progress: mpsc::Sender<String>,
+    pub(crate) stopped: CancellationToken,
+}
+
+impl Server {
+    pub(crate) fn new(
+        name: String,
+        (start, agreed): (Start, Manifest),
+        place: RecordPlace,
+        thread: Arc<ClientThread>,
+    ) -> Self {
+        Self { name, start, agreed, place, thread, state: Arc::default() }
+    }
+
+    /// Returns whether it is the same server, with the same tools.
+    pub(crate) fn is_as(&self, start: &Start, agreed: &Manifest) -> bool {
+        self.start.spec == start.spec
+            && self.start.scope.workspace() == start.scope.workspace()
+            && self.agreed == *agreed
+    }
+
+    /// Calls a tool. The server is started if it does not run.
+    pub(crate) async fn call(self: Arc<Self>, call: RemoteCall) -> Result<CallToolResult, ToolError> {
+        let thread = self.thread.clone();
+        let done = thread.run(async move { self.carry_out(call).await }).await;
+        done.unwrap_or_else(|| Err(ToolError::of(ErrorKind::Bug, "The thread that talks to servers broke down.")))
+    }
+
+    async fn carry_out(&self, call: RemoteCall) -> Result<CallToolResult, ToolError> {
+        let RemoteCall { tool, arguments, most, progress, stopped } = call;
+        let connection = tokio::select! {
+            connection = self.connected() => connection?,
+            () = stopped.cancelled() => return Err(ToolError::of(ErrorKind::Cancelled, "The call was stopped.")),
+        };
+        let idle = self.start.spec.timeout.unwrap_or(IDLE);
+        let patience = Patience { idle, total: TOTAL.min(most) };
+        let params = CallToolRequestParams::new(tool.clone()).with_arguments(arguments);
+        let result = connection.call(params, patience, (progress, stopped)).await;
+        if !connection.is_open() {
+            self.state.lock().await.connection = None;
+        }
+        result.map_err(|why| self.error_of(why, (&tool, patience)))
+    }
+
+    /// Returns the connection, once the server lists the tools that the user agreed to.
+    async fn connected(&self) -> Result<Arc<Connection>, ToolError> {
+        let mut state = self.state.lock().await;
+        if state.connection.as_ref().is_some_and(|connection| !connection.is_open()) {
+            state.connection = None;
+        }
+        let connection = match &state.connection {
+            Some(connection) => {
+                if connection.traffic.take_new_tools() {
+                    let listed = connection.list_again(TO_LIST).await;
+                    self.refuse_other(listed.as_ref()).inspect_err(|_| connection.traffic.note_new_tools())?;
+                }
+                connection.clone()
+            }
+            None => {
+                let connection = Arc::new(self.connect(&mut state).await?);
+                state.connection = Some(connection.clone());
+                self.refuse_other(Ok(&connection.manifest)).inspect_err(|_| connection.traffic.note_new_tools())?;
+                connection
+            }
+        };
+        Ok(connection)
+    }
+
+    /// Starts the server, unless it failed a moment ago.
+    async fn connect(&self, state: &mut State) -> Result<Connection, ToolError> {
+        if let Some((when, why)) = &state.failed {
+            let pause = FIRST_PAUSE.saturating_mul(1 << state.failures.saturating_sub(1).min(6)).min(LONGEST_PAUSE);
+            let left = pause.saturating_sub(when.elapsed());
+            if !left.is_zero() {
+                let next = format!(
+                    "call it again; haft starts the server again then (\"haft mcp doctor {}\" says more)",
+                    self.name
+                );
+                let what = format!("The MCP server \"{}\" is not started again yet. {}", self.name, self.told(why));
+                return Err(ToolError::new(ErrorKind::Unavailable, what, Next::RetryAfter(left, next)));
+            }
+        }
+        match Connection::open(self.start.clone()).await {
+            Ok(connection) => {
+                (state.failures, state.failed) = (0, None);
+                self.place.note_error(None);
+                Ok(connection)
+            }
+            Err(why) => {
+                state.failures = state.failures.saturating_add(1);
+                let what = format!("The MCP server \"{}\" cannot be used. {}", self.name, self.told(&why));
+                self.place.note_error(Some(&what));
+                state.failed = Some((Instant::now(), why));
+                let next =
+                    format!("tell the user to run \"haft mcp doctor {}\"; do without this tool for now", self.name);
+                Err(ToolError::new(ErrorKind::Unavailable, what, Next::AskUser(next)))
+            }
+        }
+    }
+
+    /// Says why there is no connection, with the last words of the server.
+    fn told(&self, why: &NoConnection) -> String {
+        let errors = visible(why.errors.trim());
+        match errors.lines().last() {
+            Some(last) => format!("{} Its last line on stderr: {last}", why.what),
+            None => why.what.clone(),
+        }
+    }
+
+    /// Refuses a server whose tools are not those that the user agreed to.
+    fn refuse_other(&self, listed: Result<&Manifest, &String>) -> Result<(), ToolError> {
+        let now = listed.map_err(|why| {
+            let what =
+                format!("The MCP server \"{}\" says that its tools changed, and does not list them. {why}", self.name);
+            ToolError::of(ErrorKind::Unavailable, what)
+        })?;
+        let Some(difference) = self.agreed.difference(now, MOST_LINES) else { return Ok(()) };
+        let name = &self.name;
+        let what = format!(
+            "The MCP server \"{name}\" describes its tools in another way than the user agreed to; the tool was not called."
+        );
+        self.place.note_error(Some(&format!("Its tools changed; \"haft mcp add {name}\" shows how.")));
+        let next = format!(
+            "ask the user to run \"haft mcp add {name}\", which shows the change and asks; do without this tool"
+        );
+        let mut error = ToolError::new(ErrorKind::NeedsApproval, what, Next::AskUser(next));
+        // The person sees it. A model does not: what a server says before anybody agreed is not for it.
+        error.detail = Some(difference);
+        error.rule = Some("changed MCP server".to_owned());
+        Err(error)
+    }
+
+    fn error_of(&self, why: NoResult, (tool, patience): (&str, Patience)) -> ToolError {
+        let name = &self.name;
+        match why {
+            NoResult::Refused(said) => {
+                let what = format!("The MCP server \"{name}\" refused the call of \"{tool}\": {}", visible(&said));
+                let next = Next::FixArguments("change the arguments, or do without this tool".to_owned());
+                ToolError::new(ErrorKind::Failed, what, next)
+            }
+            NoResult::TooLong(limit) => {
+                let which = if limit < patience.total { "without progress" } else { "in all" };
+                let what = format!(
+                    "The MCP server \"{name}\" did not finish \"{tool}\" within {} s {which}; haft told it to stop.",
+                    limit.as_secs_f64()
+                );
+                let next = format!("call it with less work; the user can set [mcp.servers.{name}] timeout");
+                ToolError::new(ErrorKind::TimedOut, what, Next::FixArguments(next))
+            }
+            NoResult::Ended(how) => {
+                let what = format!("The MCP server \"{name}\" ended while \"{tool}\" ran. {how}");
+                let next =
+                    "look whether the call had an effect before you repeat it; haft starts the server again".to_owned();
+                ToolError::new(ErrorKind::Failed, what, Next::FixArguments(next))
+            }
+            NoResult::Unsupported(what) => {
+                let what = format!("The MCP server \"{name}\" did not give a result of \"{tool}\". {what}");
+                ToolError::new(ErrorKind::Failed, what, Next::DoNotRetry("do without this tool".to_owned()))
+            }
+        }
+    }
+}
