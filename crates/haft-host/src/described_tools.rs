@@ -6,25 +6,25 @@
 //! Not here: the formats (`haft_tools::definition`, `haft_tools::prompt_file`), what is trusted (`brought`).
 
 mod found;
+mod prompts;
 mod trust_gated;
 
 use std::path::Path;
 use std::sync::Arc;
 
 use haft_contract::BoxFuture;
-use haft_contract::spec::Spec;
 use haft_contract::tool::AnyTool;
 use haft_runtime::catalog::{Catalog, CatalogError};
 use haft_runtime::entry::Entry;
 use haft_runtime::runtime::Runtime;
 use haft_runtime::toolset::{Preset, ToolList, Toolset, ToolsetError, ToolsetExt};
 use haft_tools::bound::{Bindings, Home, ToolOwner};
-use haft_tools::definition::{Presets, Problem};
-use haft_tools::prompt_file;
+use haft_tools::definition::Presets;
 use haft_workspace::project::Held;
 
 use crate::notices::Notices;
 pub use found::{Described, Found};
+pub use prompts::{built_in, worded};
 use trust_gated::TrustGated;
 
 /// Where tools are added: the workspace, the runtime, and the sink for remarks.
@@ -131,30 +131,4 @@ impl Toolset for Boxed {
     fn list(&self) -> BoxFuture<'_, Result<Vec<Entry>, ToolsetError>> {
         self.0.list()
     }
-}
-
-/// Gives tools the words of prompt files. What is wrong with a file is said; the tool keeps its own words then.
-pub fn worded(
-    list: Box<dyn Toolset>,
-    specs: &[Spec],
-    prompts: &[(String, String)],
-    notices: &dyn Notices,
-) -> Box<dyn Toolset> {
-    let mut worded = list;
-    for spec in specs {
-        let is_of_tool = |(file, _): &&(String, String)| {
-            let name = file.rsplit('/').next().unwrap_or_default();
-            prompt_file::tool_of(name) == Some(spec.name.as_str())
-        };
-        let Some((file, text)) = prompts.iter().rfind(is_of_tool) else { continue };
-        let (in_words, problems) = prompt_file::worded(spec, text);
-        for problem in problems.iter().filter(|problem| !problem.is_warning) {
-            let (line, Problem { what, fix, .. }) = (problem.line.unwrap_or(1), problem);
-            notices.note(&format!("note: {file}:{line}: {what}; {fix}; the tool keeps its own words"));
-        }
-        if in_words != *spec {
-            worded = Box::new(Boxed(worded).worded(spec.name.as_str(), in_words));
-        }
-    }
-    worded
 }

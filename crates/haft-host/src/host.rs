@@ -10,7 +10,6 @@ use haft_config::settings::Settings;
 use haft_contract::dialect::Dialect;
 use haft_contract::door::Doors;
 use haft_contract::result::ToolResult;
-use haft_contract::spec::Spec;
 use haft_contract::tool::AnyTool;
 #[cfg(feature = "model")]
 use haft_contract::web::SearchAccess;
@@ -24,7 +23,7 @@ use haft_runtime::record;
 use haft_runtime::redact::Redactor;
 use haft_runtime::runtime::Runtime;
 use haft_runtime::session::Session;
-use haft_runtime::toolset::{ToolList, ToolsetExt};
+use haft_runtime::toolset::ToolList;
 #[cfg(feature = "sandbox")]
 use haft_sandbox::{Launcher, Network, Requirement, Sandbox};
 use haft_workspace::history::History;
@@ -318,13 +317,8 @@ async fn fill(
         BuiltIn::Shown => haft_tools::all_under(assembly.runtime.limits()),
         BuiltIn::LeftOut => Vec::new(),
     };
-    let specs: Vec<Spec> = tools.iter().map(|tool| tool.spec().clone()).collect();
-    let built_in = Box::new(ToolList::new(BUILT_IN_TOOLS, tools));
-    let built_in = described_tools::worded(built_in, &specs, &described.prompts, assembly.notices);
-    match dialect {
-        Some(dialect) => catalog.add(&described_tools::Boxed(built_in).in_dialect(dialect)).await?,
-        None => catalog.add(&*built_in).await?,
-    }
+    let built_in = described_tools::built_in(tools, dialect, &described.prompts, assembly.notices).await?;
+    catalog.add(&*built_in).await?;
     if !options.tools.is_empty() {
         catalog.add(&ToolList::new("the program's tools", options.tools.clone())).await?;
     }

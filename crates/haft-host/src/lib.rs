@@ -43,6 +43,7 @@ pub mod new_tool;
 pub mod notices;
 pub mod options;
 pub mod project_files;
+mod prompt_names;
 mod reload;
 #[cfg(feature = "agent")]
 pub mod replay;

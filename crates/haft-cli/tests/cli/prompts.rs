@@ -62,3 +62,45 @@ fn a_prompt_file_is_checked_against_the_definition_beside_it() {
     let told = "./.haft/prompts/greet_prompt.xml:1: \"whom\" is not an argument of the tool; did you mean \"who\"?\n";
     assert_eq!(check(&place, "."), (told.to_owned(), 1));
 }
+
+#[test]
+fn every_tool_of_every_dialect_writes_a_prompt_file_that_is_in_order() {
+    let place = Place::new();
+    for dialect in haft_tools::dialect::NAMES {
+        let dialect = haft_tools::dialect::named(dialect);
+        for tool in dialect.iter().flat_map(|dialect| dialect.tools()).filter(|tool| tool.is_shown()) {
+            let name = dialect.as_ref().map_or("haft", |dialect| dialect.name());
+            let said = place.haft(&["--dialect", name, "tools", tool.name(), "--xml"], "");
+            assert_eq!((said.code, said.err.as_str()), (0, ""));
+            put(&place, &format!("{name}/{}_prompt.xml", tool.name()), &said.out);
+        }
+    }
+    for dialect in &haft_tools::dialect::NAMES[1..] {
+        assert_eq!(check(&place, dialect), (String::new(), 0));
+    }
+}
+
+#[test]
+fn a_prompt_file_gives_its_words_to_the_tool_that_has_its_names() {
+    let place = Place::new();
+    let prompt = |argument: &str| {
+        format!(
+            "<tool_prompt><description>Our words.</description><parameters><parameter name=\"{argument}\" \
+             required=\"true\"><description>Our file.</description></parameter></parameters></tool_prompt>"
+        )
+    };
+    put(&place, "../home/.config/haft/prompts/read_file_prompt.xml", &prompt("filepath"));
+    put(&place, "../home/.config/haft/prompts/update_file_prompt.xml", &prompt("filepath"));
+    for tool in ["read_file", "update_file"] {
+        let said = place.haft(&["--dialect", "tunacode", "tools", tool], "");
+        assert!(said.out.contains("Our words.") && said.out.contains("Our file."), "{}", said.out);
+        assert_eq!(said.err, "");
+    }
+    let call = place.haft(&["--dialect", "tunacode", "call", "read_file", "filepath=src/main.rs"], "");
+    assert!(call.code == 0 && call.out.contains("fn main"), "{}{}", call.out, call.err);
+
+    let said = place.haft(&["tools", "read_file"], "");
+    assert!(!said.out.contains("Our words."), "{}", said.out);
+    let note = "read_file_prompt.xml uses the names of the dialect \"tunacode\"; the tool keeps its own words here";
+    assert!(said.err.contains(note), "{}", said.err);
+}
