@@ -83,6 +83,9 @@ struct KeptOutput {
     text: Vec<String>,
     human: Option<String>,
     data: Option<Value>,
+    /// Whether the data is null, which is not the same as none; `data` alone does not tell them apart.
+    #[serde(default)]
+    is_null: bool,
     limited: Option<(u64, u64)>,
 }
 
@@ -99,13 +102,15 @@ pub(crate) fn to_bytes(output: &ToolOutput, redactor: &Redactor) -> Option<Bytes
         redactor.redact_value(data);
     }
     let limited = output.limited.map(|Limited { asked, used }| (asked, used));
-    let kept = KeptOutput { text, human: output.for_human.as_deref().map(hide), data, limited };
+    let is_null = data == Some(Value::Null);
+    let kept = KeptOutput { text, human: output.for_human.as_deref().map(hide), data, is_null, limited };
     serde_json::to_vec(&kept).ok().map(Bytes::from)
 }
 
 /// Reads an output again.
 pub(crate) fn from_bytes(bytes: &[u8]) -> Option<ToolOutput> {
-    let KeptOutput { text, human, data, limited } = serde_json::from_slice(bytes).ok()?;
+    let KeptOutput { text, human, data, is_null, limited } = serde_json::from_slice(bytes).ok()?;
+    let data = data.or_else(|| is_null.then_some(Value::Null));
     let for_model = text.into_iter().map(Content::Text).collect();
     let limited = limited.map(|(asked, used)| Limited { asked, used });
     Some(ToolOutput { for_model, for_human: human, data, spilled: None, limited, changes: None, said: None })
@@ -127,6 +132,14 @@ mod tests {
         assert_eq!(from_bytes(&to_bytes(&output, &Redactor::default()).expect("it can be kept")), Some(output));
         assert_eq!(from_bytes(&bytes[1..]), None);
         assert_eq!(to_bytes(&ToolOutput { spilled: Some("id".into()), ..ToolOutput::text("x") }, &redactor), None);
+    }
+
+    #[test]
+    fn data_that_is_null_comes_back_as_null_and_none_as_none() {
+        for output in [ToolOutput::text("Done.").with_data(Value::Null), ToolOutput::text("Done.")] {
+            let bytes = to_bytes(&output, &Redactor::default()).expect("it can be kept");
+            assert_eq!(from_bytes(&bytes), Some(output));
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod binding;
 mod check;
 mod effects;
 mod fields;
+mod function_form;
 mod http;
 mod keywords;
 mod listed;

@@ -6,6 +6,7 @@ use jsonschema::Validator;
 use serde_json::Value;
 
 use super::fields::{Fields, Problems};
+use super::function_form::unfolded;
 use super::node::{Kind, Node};
 use super::{Binding, Definition, Problem, binding, effects, schema};
 
@@ -71,7 +72,7 @@ pub(super) fn check_value(value: Value) -> Checked {
 
 fn checked(node: Result<Node, Problem>, version: impl FnOnce() -> String) -> Checked {
     let mut problems = Problems::default();
-    let definition = match node {
+    let definition = match node.and_then(unfolded) {
         Ok(node) => read(&node, &mut problems).map(|definition| Definition { version: version(), ..definition }),
         Err(problem) => {
             problems.0.push(problem);

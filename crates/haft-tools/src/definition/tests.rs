@@ -222,3 +222,32 @@ fn a_definition_comes_from_a_value_too() {
     let problems = Definition::from_value(deep).expect_err("it is too deep");
     assert_eq!(problems[0].to_string(), "it nests deeper than 32 levels; use fewer levels, or a `$ref` in a schema");
 }
+
+/// The definition of Code-Ally's guide, with a binding.
+const FUNCTION: &str = r#"
+type: function
+function:
+  name: my_tool
+  description: What my tool does
+  parameters:
+    type: object
+    properties:
+      param1: {type: string, description: Description of param1}
+    required: [param1]
+binding: mytools.text:my_tool
+"#;
+
+#[test]
+fn a_tool_as_models_are_offered_it_is_a_definition() {
+    let definition = read(FUNCTION);
+    assert_eq!((definition.name.as_str(), told(FUNCTION).as_str()), ("my_tool", ""));
+    assert_eq!(definition.spec().manual.words, "What my tool does");
+    assert_eq!(definition.input_schema["required"], json!(["param1"]));
+    let flat = "type: function\nname: t\ndescription: d\nparameters: {type: object, properties: {}}\nbinding: m:t\n";
+    assert_eq!((read(flat).name.as_str(), told(flat).as_str()), ("t", ""));
+    let twice = format!("{FUNCTION}name: other\n");
+    assert_eq!(
+        told(&twice),
+        "line 12: \"name\" is there twice, in \"function\" and beside it; leave one of them out\n"
+    );
+}
