@@ -73,6 +73,12 @@ pub trait ForeignTool: Send + Sync + 'static {
 
     /// Returns what a native argument is called there.
     fn outward(&self, argument: &str) -> Option<&str>;
+
+    /// Returns the argument there that leads to a native one, whatever it is called; nothing where none does.
+    fn outward_name(&self, argument: &str) -> Option<&str>;
+
+    /// Returns which argument and value there lead to this value of a native argument; nothing where none does.
+    fn outward_value(&self, argument: &str, value: &Value) -> Option<(&str, Value)>;
 }
 
 /// A call of a native tool.

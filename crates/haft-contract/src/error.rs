@@ -54,6 +54,8 @@ pub struct About {
     pub allowed_by: Option<AdvanceYes>,
     /// Whether the tool itself is broken, so that the error is no answer to the call.
     pub is_defect: bool,
+    /// What the tool itself calls this sort of error, such as `user_error`.
+    pub own_type: Option<String>,
     /// What may help.
     pub recovery: Vec<Recovery>,
 }
@@ -152,6 +154,73 @@ pub enum Next {
     RetryAfter(Duration, String),
     /// No call like this will work; says what to do instead.
     DoNotRetry(String),
+    /// Send the call again, changed in one of these ways.
+    AnyOf(Vec<Way>),
+}
+
+/// One way to change a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Way {
+    /// What to do; `{}` stands for the argument.
+    words: String,
+    argument: Option<WayArgument>,
+}
+
+/// The argument that a way needs. A dialect that does not have it does not advise this way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WayArgument {
+    /// Its name in the native tool.
+    pub name: String,
+    /// Values that all do it, the usual one first; none where the value is for the caller to choose.
+    pub values: Vec<Value>,
+}
+
+impl Way {
+    /// A way that needs no certain argument.
+    pub fn new(words: impl Into<String>) -> Self {
+        Self { words: words.into(), argument: None }
+    }
+
+    /// A way that gives an argument one of these values; `{}` in the words stands for it.
+    pub fn with(words: impl Into<String>, name: &str, values: Vec<Value>) -> Self {
+        Self { words: words.into(), argument: Some(WayArgument { name: name.to_owned(), values }) }
+    }
+
+    /// Returns the argument that it needs.
+    pub fn argument(&self) -> Option<&WayArgument> {
+        self.argument.as_ref()
+    }
+
+    /// Returns the way with an argument of this name.
+    pub fn told_with(&self, name: &str) -> String {
+        self.words.replacen("{}", &format!("\"{name}\""), 1)
+    }
+
+    /// Returns the way with an argument of this name and value.
+    pub fn told_with_value(&self, name: &str, value: &Value) -> String {
+        self.words.replacen("{}", &format!("\"{name}\": {value}"), 1)
+    }
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.argument {
+            Some(WayArgument { name, values }) => match values.first() {
+                Some(value) => f.write_str(&self.told_with_value(name, value)),
+                None => f.write_str(&self.told_with(name)),
+            },
+            None => f.write_str(&self.words),
+        }
+    }
+}
+
+/// Joins ways: "a, or b"; "a, b, or c".
+pub fn any_of(ways: &[String]) -> String {
+    match ways {
+        [] => String::new(),
+        [way] => way.clone(),
+        [first @ .., last] => format!("{}, or {last}", first.join(", ")),
+    }
 }
 
 impl Next {
@@ -162,6 +231,7 @@ impl Next {
             Next::FixArguments(words) | Next::AskUser(words) | Next::DoNotRetry(words) | Next::RetryAfter(_, words) => {
                 *words = other(words)
             }
+            Next::AnyOf(ways) => ways.iter_mut().for_each(|way| way.words = other(&way.words)),
             Next::LookFirst { .. } | Next::UseInstead { .. } => {
                 let words = self.to_string();
                 let reworded = other(&words);
@@ -179,6 +249,7 @@ impl fmt::Display for Next {
             Next::FixArguments(words) | Next::AskUser(words) | Next::DoNotRetry(words) => f.write_str(words),
             Next::LookFirst { tool, at } => write!(f, "call \"{tool}\" to look at {at}"),
             Next::UseInstead { tool, to } => write!(f, "call \"{tool}\" {to}"),
+            Next::AnyOf(ways) => f.write_str(&any_of(&ways.iter().map(Way::to_string).collect::<Vec<_>>())),
             Next::RetryAfter(time, words) => write!(f, "{words} (after {} s)", time.as_secs().max(1)),
         }
     }
@@ -306,6 +377,18 @@ impl std::error::Error for ToolError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ways_are_told_with_their_arguments_and_reworded_one_by_one() {
+        let mut next = Next::AnyOf(vec![
+            Way::new("add a line"),
+            Way::with("give it time with {}", "timeout", Vec::new()),
+            Way::with("give {}", "count", vec!["all".into(), 2.into()]),
+        ]);
+        assert_eq!(next.to_string(), "add a line, give it time with \"timeout\", or give \"count\": \"all\"");
+        next.reword(|words| words.replace("give", "send"));
+        assert_eq!(next.to_string(), "add a line, send it time with \"timeout\", or send \"count\": \"all\"");
+    }
 
     #[test]
     fn other_words_do_not_make_another_step() {

@@ -179,7 +179,7 @@ macro_rules! kinds {
 kinds! {
     BadCall       "bad_call"       Changed "send one JSON object with \"name\" and \"arguments\""                 | "ValidationError"    "validation_error" "runtime"    "INVALID_TOOL_CALL"
     UnknownTool   "unknown_tool"   Changed "call one of the listed tools"                                         | "ModelRetry"         "validation_error" "missing"    "TOOL_NOT_FOUND"
-    BadArguments  "bad_arguments"  Changed "send the call again with arguments that fit the schema"               | "ModelRetry"         "validation_error" "runtime"    "INVALID_PARAMETERS"
+    BadArguments  "bad_arguments"  Changed "send the call again with arguments that fit the schema"               | "ValidationError"    "validation_error" "runtime"    "INVALID_PARAMETERS"
     Unavailable   "unavailable"    Never   "use another tool"                                                     | "ToolExecutionError" "system_error"     "runtime"    "TOOL_UNAVAILABLE"
     NeedsApproval "needs_approval" Never   "ask the user to allow it"                                             | "UserAbortError"     "permission_error" "permission" "PERMISSION_REQUIRED"
     Denied        "denied"         Never   "choose a way that the rule permits, or ask the user"                  | "ToolExecutionError" "security_error"   "rules"      "PERMISSION_DENIED"

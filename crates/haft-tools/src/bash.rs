@@ -21,6 +21,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use haft_contract::effect::Exposure;
+use haft_contract::error::Way;
 use haft_contract::prelude::*;
 use haft_contract::process::{Command, Conflict, Home, HowEnded, Ran};
 use haft_contract::result::ToolResult;
@@ -178,13 +179,15 @@ fn ended(ran: Ran, report: Report<'_>, limit: std::time::Duration) -> Result<Too
             let seconds = limit.as_secs_f64();
             let what = format!("The command was stopped after {seconds} s, with everything that it had started.");
             let next = match &ran.ended.refused_hosts[..] {
-                [] => "do less in one call, give it more time with \"timeout\", or let it run on with \
-                       \"background\": true"
-                    .to_owned(),
+                [] => Next::AnyOf(vec![
+                    Way::new("do less in one call"),
+                    Way::with("give it more time with {}", "timeout", Vec::new()),
+                    Way::with("let it run on with {}", "background", vec![true.into()]),
+                ]),
                 // More time does not help a program that tries a refused host again and again.
-                hosts => format!("do without {}, or ask the user to allow it", hosts.join(", ")),
+                hosts => Next::FixArguments(format!("do without {}, or ask the user to allow it", hosts.join(", "))),
             };
-            ToolError::new(ErrorKind::TimedOut, what, Next::FixArguments(next))
+            ToolError::new(ErrorKind::TimedOut, what, next)
         }
         HowEnded::Stopped => ToolError::of(ErrorKind::Cancelled, "The command was stopped."),
     };

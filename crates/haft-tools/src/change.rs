@@ -10,7 +10,7 @@ use haft_contract::call::Origin;
 use haft_contract::diff::Diff;
 use haft_contract::door::{FileCopy, ReadVersion, Written};
 use haft_contract::encoding::{Unencodable, decode};
-use haft_contract::error::Operation;
+use haft_contract::error::{Operation, Way};
 use haft_contract::guarded::is_secret;
 use haft_contract::prelude::*;
 
@@ -122,14 +122,19 @@ pub(crate) fn known(cx: &PlanContext<'_>, target: &Target, now: &FileCopy) -> Re
 }
 
 /// The error for a file that the caller does not know. `otherwise` is what it may do without reading it.
-pub(crate) fn not_read(target: &Target, origin: Origin, otherwise: &str) -> ToolError {
+pub(crate) fn not_read(target: &Target, origin: Origin, otherwise: Vec<Way>) -> ToolError {
+    let at = format!("{target} (what a command printed does not count), then send this call again");
     let next = match origin {
         // Each command is a session of its own: what one has read the next one does not know.
-        Origin::Script => Next::FixArguments("add write_mode=overwrite to replace the file without reading it".into()),
-        Origin::Model | Origin::Person => Next::LookFirst {
-            tool: "read_file".into(),
-            at: format!("{target} (what a command printed does not count), then send this call again{otherwise}"),
-        },
+        Origin::Script => {
+            let words = "add write_mode=overwrite to replace the file without reading it";
+            Next::AnyOf(vec![Way::with(words, "write_mode", vec!["overwrite".into()])])
+        }
+        Origin::Model | Origin::Person if otherwise.is_empty() => Next::LookFirst { tool: "read_file".into(), at },
+        Origin::Model | Origin::Person => {
+            let read = Way::new(format!("call \"read_file\" to look at {at}"));
+            Next::AnyOf(std::iter::once(read).chain(otherwise).collect())
+        }
     };
     ToolError::new(ErrorKind::NotRead, format!("{target} was not read in this session."), next)
         .about_file(target.to_string(), Operation::Write)

@@ -7,7 +7,7 @@ use haft_contract::call::Origin;
 use haft_contract::diff::Diff;
 use haft_contract::door::FileCopy;
 use haft_contract::encoding::{NoText, TextForm, Whole, decode};
-use haft_contract::error::Operation;
+use haft_contract::error::{Operation, Way};
 use haft_contract::grouped::Grouped;
 use haft_contract::limits::WriteMode;
 use haft_contract::plan::FileDiff;
@@ -22,9 +22,6 @@ use crate::change::{
 use crate::hidden_values::{HiddenValues, unclear};
 use crate::shapes::{DESCRIPTION, ENCODING, EXPLANATION, FILE_NAMES, only_path};
 use line_ends::with_line_ends_of;
-
-/// How a caller replaces a file that it has not read.
-const OR_OVERWRITE: &str = ", or give write_mode \"overwrite\"";
 
 /// How text is added to a file.
 const APPEND: &str = "a file is written whole here; to add to its end, call edit_file with its last line as \"old_text\", and \
@@ -224,7 +221,7 @@ fn over(
             Known::AsItWas(read) => return Err(changed_since(cx, target, (&read, &now.bytes), IN_ITS_PLACE)),
             Known::Not if !is_readable(&now.bytes) => return Err(unreadable(target, now).into()),
             Known::Not => {
-                return Err(not_read(target, cx.origin(), "").into());
+                return Err(not_read(target, cx.origin(), Vec::new()).into());
             }
         }
     }
@@ -250,7 +247,8 @@ fn unseen(args: &Args, target: &Target, (mode, cx): (WriteMode, &PlanContext<'_>
     let read = cx.when_read(target).map(|read| read.stamp);
     if mode == WriteMode::OverwriteIfRead && read != cx.look().stamp(target) {
         // What is no text cannot be read, and nobody has looked.
-        let error = if read.is_some() { stale(target, ".") } else { not_read(target, cx.origin(), OR_OVERWRITE) };
+        let error =
+            if read.is_some() { stale(target, ".") } else { not_read(target, cx.origin(), vec![overwrite("")]) };
         return Err(error.into());
     }
     let notes = vec!["It is too large to be compared.".to_owned()];
@@ -267,11 +265,16 @@ fn is_readable(bytes: &[u8]) -> bool {
     decode(bytes) != Err(NoText::Binary) && !TextForm::detect(bytes, Whole::Yes).is_err_and(is_foreign)
 }
 
+/// How a caller replaces a file that exists, or that it has not read.
+fn overwrite(why: &str) -> Way {
+    Way::with(format!("give {{}}{why}"), "write_mode", vec!["overwrite".into()])
+}
+
 /// The error for a file that cannot be read first because it is no text.
 fn unreadable(target: &Target, now: &FileCopy) -> ToolError {
     let size = Grouped(now.bytes.len() as u64).of("byte");
     let what = format!("{target} is not text and cannot be read first ({size}). It was not touched.");
-    let next = Next::FixArguments("give write_mode \"overwrite\" to replace it all the same".into());
+    let next = Next::AnyOf(vec![overwrite(" to replace it all the same"), Way::new("write to another path")]);
     ToolError::new(ErrorKind::Binary, what, next).about_file(target.to_string(), Operation::Write)
 }
 
@@ -282,7 +285,7 @@ fn folder(target: &Target) -> ToolError {
 }
 
 fn exists(target: &Target) -> ToolError {
-    let next = Next::UseInstead { tool: "edit_file".into(), to: "to change it, or write_mode \"overwrite\"".into() };
+    let next = Next::AnyOf(vec![Way::new("call \"edit_file\" to change it"), overwrite(" to replace it")]);
     ToolError::new(ErrorKind::AlreadyExists, format!("{target} exists already. It was not touched."), next)
         .about_file(target.to_string(), Operation::Write)
 }

@@ -13,6 +13,8 @@ mod broken_calls;
 mod conformance;
 #[path = "tools/definitions.rs"]
 mod definitions;
+#[path = "tools/dialect_advice.rs"]
+mod dialect_advice;
 #[path = "tools/dialects.rs"]
 mod dialects;
 #[path = "tools/edit_cases.rs"]

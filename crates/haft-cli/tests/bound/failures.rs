@@ -29,6 +29,15 @@ def forks():
     os.wait()
     return "parent"
 def odd_text(): return "a\ud800b"
+def advises():
+    error = ValueError("no such city")
+    error.error_type, error.suggestion = "user_error", "call list_cities first"
+    raise error
+def fixes():
+    error = ValueError("no such city")
+    error.suggested_fix, error.error_type = "try Bonn", 7
+    raise error
+def absent(): open("/no/such/file")
 "#;
 
 /// Calls a function that fails, and then one that works.
@@ -54,6 +63,20 @@ async fn an_exception_is_its_last_line_for_the_model_and_its_trace_for_the_perso
     assert!(!said.contains("Traceback") && !said.contains("functions.py"), "{said}");
     assert!(detail.contains("Traceback") && detail.contains("functions.py\", line 4, in bad"), "{detail}");
     assert!(!detail.contains("<string>"), "{detail}");
+}
+
+#[tokio::test]
+async fn an_exception_names_the_sort_of_its_error_and_what_to_do() {
+    for (name, own_type, next) in [
+        ("advises", Some("user_error"), "call list_cities first"),
+        ("fixes", None, "try Bonn"),
+        ("absent", Some("user_error"), "read the message and change the call"),
+        ("bad", None, "read the message and change the call"),
+    ] {
+        let Some(workshop) = Workshop::with_python(FAULTS) else { return };
+        let error = workshop.function(name, "effects: []").call(name, json!({})).await.error.expect("it fails");
+        assert_eq!((error.about.own_type.as_deref(), error.next.to_string().as_str()), (own_type, next), "{name}");
+    }
 }
 
 #[tokio::test]

@@ -108,6 +108,7 @@ fn finish_error(
     let outward = |text: &str| catalog.outward(text).unwrap_or_else(|| text.to_owned());
     error.what = shortened(&hide(cx, &error.what));
     error.about.path = error.about.path.as_deref().map(|path| shortened(&hide(cx, path)));
+    error.about.own_type = error.about.own_type.as_deref().map(|own| hide(cx, own));
     error.about.note = error.about.note.as_deref().map(|note| shortened(&hide(cx, note)));
     error.about.recovery.iter_mut().for_each(|recovery| finish_recovery(cx, catalog, recovery));
     error.detail = error.detail.as_deref().map(|detail| shortened(&hide(cx, detail)));

@@ -13,6 +13,9 @@ use crate::definition::Definition;
 /// Longest words of an error that a tool gives, in characters.
 const LONGEST_WORDS: usize = 2_000;
 
+/// Longest sort of an error that a tool names, in bytes.
+const LONGEST_TYPE: usize = 64;
+
 /// Exceptions that a function does not raise to say something: they are slips in it.
 const SLIPS: [&str; 14] = [
     "AssertionError",
@@ -57,6 +60,48 @@ impl Promise {
         let what = format!("\"{tool}\" did not answer as its output_schema says: {place}: {error}.");
         Err(ToolError::failed(shortened(&what), defect()).as_defect())
     }
+}
+
+/// What a tool says of its own error beside the message: its sort, and what to do.
+#[derive(Default)]
+pub(super) struct OwnWords {
+    /// Such as `user_error`.
+    pub(super) error_type: Option<String>,
+    pub(super) suggestion: Option<String>,
+}
+
+impl OwnWords {
+    /// Takes what of these fields is text. A sort is one word.
+    pub(super) fn of(error_type: Option<&Value>, suggestion: Option<&Value>) -> Self {
+        let is_word =
+            |text: &&str| text.len() <= LONGEST_TYPE && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        Self {
+            error_type: text(error_type).filter(is_word).map(str::to_owned),
+            suggestion: text(suggestion).map(shortened),
+        }
+    }
+
+    /// Puts these words into an error.
+    pub(super) fn put_into(self, error: &mut ToolError) {
+        error.about.own_type = self.error_type;
+        if let Some(suggestion) = self.suggestion {
+            error.next = Next::FixArguments(suggestion);
+        }
+    }
+}
+
+/// Returns a text that says something.
+fn text(value: Option<&Value>) -> Option<&str> {
+    value.and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty())
+}
+
+/// Returns the error that the answer of a program or function is, with `error_type` and `suggestion` beside its message or
+/// beside `error`. What another host suggests is no next step of haft, so requests do without.
+pub(super) fn advised_error_in(tool: &str, answer: &Value) -> Option<ToolError> {
+    let mut error = error_in(tool, answer)?;
+    let field = |name: &str| answer.get("error").and_then(|error| error.get(name)).or_else(|| answer.get(name));
+    OwnWords::of(field("error_type"), field("suggestion")).put_into(&mut error);
+    Some(error)
 }
 
 /// Returns the error that an answer is, if it is one: `{"error": "…"}` or `{"error": {"message": "…", "type": "…"}}`.
@@ -177,6 +222,22 @@ mod tests {
 
     fn said(error: Value) -> bool {
         error_in("t", &json!({ "error": error })).expect("it is an error").about.is_defect
+    }
+
+    #[test]
+    fn a_tool_names_the_sort_of_its_error_and_what_to_do() {
+        let own = |answer: Value| {
+            let error = advised_error_in("t", &answer).expect("it is an error");
+            (error.about.own_type.clone(), error.next.to_string())
+        };
+        let words = |kind: &str, next: &str| (Some(kind.to_owned()), next.to_owned());
+        let beside =
+            json!({ "success": false, "error": "no city", "error_type": "user_error", "suggestion": "try Bonn" });
+        assert_eq!(own(beside), words("user_error", "try Bonn"));
+        let inside = json!({ "error": { "message": "no city", "error_type": "user_error", "suggestion": "try Bonn" } });
+        assert_eq!(own(inside), words("user_error", "try Bonn"));
+        let odd = json!({ "error": "no city", "error_type": "a b\nc", "suggestion": 7 });
+        assert_eq!(own(odd), (None, "read the message and change the call".to_owned()));
     }
 
     #[test]

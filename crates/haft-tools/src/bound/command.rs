@@ -162,7 +162,7 @@ impl Works for Program {
                 error
             })?;
             let tool = &self.spec.name;
-            let failed = match answer.as_ref().and_then(|answer| answer::error_in(tool, answer)) {
+            let failed = match answer.as_ref().and_then(|answer| answer::advised_error_in(tool, answer)) {
                 Some(said_itself) => Some(said_itself),
                 None => answer::ending(tool, &ran, command.time, &log).map(|error| error.with_so_far(output.clone())),
             };

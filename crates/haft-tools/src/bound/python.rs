@@ -165,7 +165,7 @@ impl Function {
             Some(Answer::Text(text)) => {
                 self.promise.check(tool, &Value::String(text.clone())).map(|()| ToolOutput::text(text))
             }
-            Some(Answer::Data(value)) => match answer::error_in(tool, &value) {
+            Some(Answer::Data(value)) => match answer::advised_error_in(tool, &value) {
                 Some(error) => Err(error),
                 None => self.promise.check(tool, &value).map(|()| answer::of_value(value)),
             },

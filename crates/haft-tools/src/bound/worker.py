@@ -611,7 +611,27 @@ def failure(error):
         return {"kind": "raised", "message": shortened(plain_text(message), LONGEST_MESSAGE), "trace": trace_of(error)}
     kind = "memory" if isinstance(error, MemoryError) else "raised"
     exception = type(error).__name__
-    return {"kind": kind, "exception": exception, "message": plain_text(last_line(error)), "trace": trace_of(error)}
+    told = {"kind": kind, "exception": exception, "message": plain_text(last_line(error)), "trace": trace_of(error)}
+    told.update(own_words(error))
+    return told
+
+
+def own_words(error):
+    """Returns what an exception says of its sort and of what to do; "suggested_fix" is TunaCode's name for it."""
+    words = {}
+    for name, attributes in (("error_type", ["error_type"]), ("suggestion", ["suggestion", "suggested_fix"])):
+        for attribute in attributes:
+            try:
+                value = getattr(error, attribute, None)
+            except Exception:
+                value = None
+            if isinstance(value, str) and value.strip() and name not in words:
+                words[name] = shortened(plain_text(value), LONGEST_MESSAGE)
+    if "error_type" not in words and isinstance(error, FileNotFoundError):
+        words["error_type"] = "user_error"
+    if "error_type" not in words and isinstance(error, PermissionError):
+        words["error_type"] = "permission_error"
+    return words
 
 
 class Server:

@@ -94,6 +94,21 @@ impl Argument {
         }
     }
 
+    /// Returns the value that becomes this native one; nothing where none does.
+    pub(super) fn outward(&self, native: &Value) -> Option<Value> {
+        match &self.meaning {
+            Meaning::Leads(_, how) => how.outward(native).filter(|value| self.kind.is_none_or(|kind| kind.fits(value))),
+            Meaning::Words(_, words) => {
+                words.iter().find(|(_, meant)| *meant == native).map(|(word, _)| match &**word {
+                    "true" => json!(true),
+                    "false" => json!(false),
+                    word => json!(word),
+                })
+            }
+            Meaning::Refused(..) | Meaning::Ignored => None,
+        }
+    }
+
     /// Returns the native argument that it leads to.
     pub(super) fn native_argument(&self) -> Option<&str> {
         match self.place()? {
@@ -192,6 +207,16 @@ impl Kind {
             Kind::Object => json!({ "type": "object" }),
         }
     }
+
+    fn fits(self, value: &Value) -> bool {
+        match self {
+            Kind::Boolean => value.is_boolean(),
+            Kind::Integer => value.is_i64() || value.is_u64(),
+            Kind::String => value.is_string(),
+            Kind::Strings => value.as_array().is_some_and(|items| items.iter().all(Value::is_string)),
+            Kind::Object => value.is_object(),
+        }
+    }
 }
 
 impl How {
@@ -212,6 +237,16 @@ impl How {
             How::FromZero | How::NoneIfZero => json!({ "type": "integer", "minimum": 0 }),
             How::OneOfMany => json!({ "type": "string" }),
             How::FromMilliseconds => json!({ "type": "number" }),
+        }
+    }
+
+    /// Returns what is converted into this value.
+    fn outward(self, native: &Value) -> Option<Value> {
+        match self {
+            How::AsItIs | How::NoneIfZero => Some(native.clone()),
+            How::FromZero => native.as_u64()?.checked_sub(1).map(|line| json!(line)),
+            How::OneOfMany => native.as_array().filter(|items| items.len() == 1)?.first().cloned(),
+            How::FromMilliseconds => native.as_f64().map(|seconds| json!(seconds * 1000.0)),
         }
     }
 

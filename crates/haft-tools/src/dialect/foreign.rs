@@ -127,6 +127,12 @@ impl OtherTool {
         self.tool == "read_file" && !(is_called("path") && is_called("offset"))
     }
 
+    /// Returns the arguments that lead to a native one, also those in lists.
+    fn leading_to(&self, native: &str) -> impl Iterator<Item = &Argument> {
+        let items = self.each.iter().flat_map(|each| &each.arguments);
+        self.arguments().chain(items).filter(move |own| own.native_name() == Some(native))
+    }
+
     /// Returns its arguments, also those of objects that are unfolded.
     fn arguments(&self) -> impl Iterator<Item = &Argument> {
         self.arguments.iter().chain(self.unfold.iter().flat_map(|unfold| &unfold.arguments))
@@ -245,6 +251,14 @@ impl ForeignTool for OtherTool {
         let leading_to = |native: &str| all.iter().find(|own| own.native_name() == Some(native));
         let own = leading_to(argument).or_else(|| leading_to("paths").filter(|_| argument == "path"));
         own.map(|own| own.name.as_str())
+    }
+
+    fn outward_name(&self, argument: &str) -> Option<&str> {
+        self.leading_to(argument).next().map(|own| own.name.as_str())
+    }
+
+    fn outward_value(&self, argument: &str, value: &Value) -> Option<(&str, Value)> {
+        self.leading_to(argument).find_map(|own| Some((own.name.as_str(), own.outward(value)?)))
     }
 }
 

@@ -5,8 +5,9 @@
 
 use std::ops::Range;
 
-use haft_contract::error::Next;
+use haft_contract::error::{Next, Way};
 use haft_contract::kinds::ErrorKind;
+use serde_json::{Value, json};
 
 use super::already::{Already, already};
 use super::even::{EvenText, evened};
@@ -24,6 +25,10 @@ const CORRECTED_LINES: usize = 20;
 const CORRECTED_BYTES: usize = 1_600;
 /// A region this alike is offered as the text to send.
 const OFFERED: f32 = 0.5;
+
+/// Lines of a file that are shown when nothing in it is like the old text, and characters of each.
+const FIRST_LINES: usize = 10;
+const FIRST_CHARACTERS: usize = 120;
 
 /// What to do when the new text is there.
 const GO_ON: &str = "go on if that is what you want; else copy the text to replace from there";
@@ -69,17 +74,24 @@ impl Asked<'_> {
             ),
         };
         let next = match (forgiven, self.edits[self.index].count) {
-            ([], _) => {
-                "add a line before or after it so that it occurs once, or give count \"all\" to replace every one"
+            ([], _) => Next::AnyOf(vec![
+                Way::new("add a line before or after it so that it occurs once"),
+                Way::with("give {} to replace every one", "count", self.every_one(places)),
+            ]),
+            (_, Count::All) => {
+                Next::FixArguments("copy the text exactly from the file: only exact matches are all replaced".into())
             }
-            (_, Count::All) => "copy the text exactly from the file: count \"all\" replaces only exact matches",
-            _ => "copy the text exactly from the file, with a line before or after it so that it occurs once",
+            _ => Next::FixArguments(
+                "copy the text exactly from the file, with a line before or after it so that it occurs once".into(),
+            ),
         };
-        Miss {
-            count: places.count,
-            near: near_first(text, places),
-            ..self.miss(ErrorKind::Ambiguous, what, Next::FixArguments(next.into()))
-        }
+        Miss { count: places.count, near: near_first(text, places), ..self.miss(ErrorKind::Ambiguous, what, next) }
+    }
+
+    /// Returns the counts that mean every one of these places.
+    fn every_one(&self, places: &Places) -> Vec<Value> {
+        let number = (!places.may_be_more).then(|| json!(places.count));
+        std::iter::once(json!("all")).chain(number).collect()
     }
 
     fn miscounted(&self, text: &EvenText<'_>, places: &Places, (wanted, overlap): (usize, Overlap)) -> Miss {
@@ -97,14 +109,21 @@ impl Asked<'_> {
         let (what, next) = match overlap {
             Overlap::Yes => (
                 format!("{occurs}, and some of these places overlap."),
-                "add the text before or after it, so that only one place is meant".to_owned(),
+                Next::FixArguments("add the text before or after it, so that only one place is meant".to_owned()),
             ),
             Overlap::No => (
                 format!("{occurs}, not {wanted}."),
-                format!("give count {count} or \"all\" if every one is meant, or add lines to old_text"),
+                Next::AnyOf(vec![
+                    Way::with("give {} if every one is meant", "count", vec![json!(count), json!("all")]),
+                    Way::new(if is_less {
+                        "copy the text exactly as it is in the file"
+                    } else {
+                        "add lines to \"old_text\""
+                    }),
+                ]),
             ),
         };
-        Miss { count, near: near_first(text, places), ..self.miss(kind, what, Next::FixArguments(next)) }
+        Miss { count, near: near_first(text, places), ..self.miss(kind, what, next) }
     }
 
     fn cannot_adapt(&self, text: &EvenText<'_>, range: &Range<usize>, (rung, misfit): (Rung, Misfit)) -> Miss {
@@ -133,7 +152,7 @@ impl Asked<'_> {
         let intro = format!("{} does not occur in {}", self.old_text(), self.path());
         if text.as_str().len() > FORGIVING {
             let next = Next::LookFirst { tool: "grep".into(), at: format!("where the text is in {}", self.path()) };
-            return self.miss(ErrorKind::NoMatch, format!("{intro}."), next);
+            return self.miss(ErrorKind::NoMatch, format!("{intro}.{}", first_lines(text)), next);
         }
         let nearest = nearest(text, &old);
         let already = already(text, &self.edits[self.index], nearest.as_ref());
@@ -146,7 +165,8 @@ impl Asked<'_> {
         }
         let Some(nearest) = nearest else {
             let next = Next::LookFirst { tool: "read_file".into(), at: self.path() };
-            return self.miss(ErrorKind::NoMatch, format!("{intro}, nor anything like it.{hint}"), next);
+            let first = if hint.is_empty() { first_lines(text) } else { String::new() };
+            return self.miss(ErrorKind::NoMatch, format!("{intro}, nor anything like it.{hint}{first}"), next);
         };
         let may_be = match already {
             Some(Already::MayBe(there)) => {
@@ -281,6 +301,24 @@ impl Rung {
 
 fn path_words(path: &str) -> String {
     path.chars().take(300).collect::<String>().escape_debug().to_string()
+}
+
+/// Shows how the file begins, where nothing in it is like the old text: often it is another file than was thought.
+fn first_lines(text: &EvenText<'_>) -> String {
+    let mut lines = text.as_str().split('\n').take(FIRST_LINES).enumerate().peekable();
+    if text.as_str().is_empty() {
+        return " The file is empty.".to_owned();
+    }
+    let mut shown = " It begins:".to_owned();
+    while let Some((index, line)) = lines.next() {
+        if lines.peek().is_none() && line.is_empty() {
+            break;
+        }
+        let cut: String = line.chars().take(FIRST_CHARACTERS).collect();
+        let more = if cut.len() < line.len() { "…" } else { "" };
+        shown.push_str(&format!("\n{}| {cut}{more}", index + 1));
+    }
+    shown
 }
 
 fn near_first(text: &EvenText<'_>, places: &Places) -> Option<Near> {

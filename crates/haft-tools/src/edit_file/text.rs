@@ -60,7 +60,7 @@ pub(super) fn edited_text(
             }
         }
         Ok(Known::Not) | Err(_) if cx.limits().edit_needs == EditNeeds::Nothing || are_proven(&fitted, &edits) => {}
-        Ok(Known::Not) => return Err(Unplanned::Blind(not_read(target, cx.origin(), ""))),
+        Ok(Known::Not) => return Err(Unplanned::Blind(not_read(target, cx.origin(), Vec::new()))),
         Err(stale) => return Err(looked(stale)),
     }
     let replacements = replacements(&fitted);

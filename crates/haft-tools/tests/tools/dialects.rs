@@ -140,7 +140,7 @@ async fn an_empty_old_text_of_nexau_makes_a_new_file() {
     ");
     snapshot!(told(&scene, "nexau", "replace", replace("notes.txt")).await, @r#"
     failed at line_up (already_exists): notes.txt exists already. It was not touched.
-    next: call "edit_file" to change it, or write_mode "overwrite"
+    next: call "edit_file" to change it, or give "write_mode": "overwrite" to replace it
     did: nothing
     "#);
     let edits = json!([{ "old_string": "", "new_string": "new\n" }]);

@@ -68,7 +68,7 @@ async fn a_miss_shows_the_nearest_lines_and_changes_nothing() {
     "#);
     snapshot!(scene.told("edit_file", edit("a.txt", "a", "x")).await, @r#"
     failed at execute (ambiguous): old_text occurs 4 times in a.txt (lines 1, 1, 2, 3).
-    next: add a line before or after it so that it occurs once, or give count "all" to replace every one
+    next: add a line before or after it so that it occurs once, or give "count": "all" to replace every one
     did: nothing
     "#);
     snapshot!(scene.told("edit_file", edit("a.txt", "", "x")).await, @r#"
@@ -265,8 +265,10 @@ async fn all_files_that_stand_in_the_way_are_told_together() {
     let files = json!({ "files": [of("a.txt", "zero"), of("b.txt", "two"), of("c.txt", "drei"), of("d.txt", "x")] });
     snapshot!(scene.told("edit_file", files).await, @r#"
     failed at execute (no_match): 3 files cannot be changed:
-    - old_text does not occur in a.txt, nor anything like it. Next: call "read_file" to look at a.txt
-    - old_text does not occur in c.txt, nor anything like it. Next: call "read_file" to look at c.txt
+    - old_text does not occur in a.txt, nor anything like it. It begins:
+    1| one Next: call "read_file" to look at a.txt
+    - old_text does not occur in c.txt, nor anything like it. It begins:
+    1| three Next: call "read_file" to look at c.txt
     - d.txt does not exist. Near: a.txt, b.txt, c.txt. Next: use one of these, or call "list_dir" on .
     next: correct all of them, then send the whole call again
     did: nothing

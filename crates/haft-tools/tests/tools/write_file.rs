@@ -82,7 +82,7 @@ async fn write_mode_says_what_happens_to_a_file_that_exists() {
     let mode = |mode: &str| json!({ "path": "a.txt", "content": "two\n", "write_mode": mode });
     snapshot!(scene.told("write_file", mode("create")).await, @r#"
     failed at line_up (already_exists): a.txt exists already. It was not touched.
-    next: call "edit_file" to change it, or write_mode "overwrite"
+    next: call "edit_file" to change it, or give "write_mode": "overwrite" to replace it
     did: nothing
     "#);
     snapshot!(scene.told("write_file", mode("overwrite-if-read")).await, @r#"
@@ -171,7 +171,7 @@ async fn what_was_not_looked_at_is_never_the_same() {
     let arguments = |mode: &str| json!({ "path": "large", "content": "", "write_mode": mode });
     snapshot!(scene.told("write_file", arguments("overwrite-if-read")).await, @r#"
     failed at line_up (not_read): large was not read in this session.
-    next: call "read_file" to look at large (what a command printed does not count), then send this call again, or give write_mode "overwrite"
+    next: call "read_file" to look at large (what a command printed does not count), then send this call again, or give "write_mode": "overwrite"
     did: nothing
     "#);
     snapshot!(scene.told("write_file", arguments("overwrite")).await, @"
@@ -186,12 +186,12 @@ async fn what_can_never_be_read_is_told_with_the_way_to_replace_it() {
     let scene = scene().file("bin", b"a\0b").file("utf32", b"\xff\xfe\0\0a\0\0\0");
     snapshot!(scene.told("write_file", json!({ "path": "bin", "content": "x" })).await, @r#"
     failed at execute (binary): bin is not text and cannot be read first (3 bytes). It was not touched.
-    next: give write_mode "overwrite" to replace it all the same
+    next: give "write_mode": "overwrite" to replace it all the same, or write to another path
     did: nothing
     "#);
     snapshot!(scene.told("write_file", json!({ "path": "utf32", "content": "x" })).await, @r#"
     failed at execute (binary): utf32 is not text and cannot be read first (8 bytes). It was not touched.
-    next: give write_mode "overwrite" to replace it all the same
+    next: give "write_mode": "overwrite" to replace it all the same, or write to another path
     did: nothing
     "#);
     scene.assert_untouched();

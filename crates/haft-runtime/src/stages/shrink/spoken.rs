@@ -6,7 +6,8 @@
 use std::sync::Arc;
 
 use haft_contract::dialect::{Dialect, Outcome};
-use haft_contract::error::{Next, Recovery, ToolError};
+use haft_contract::error::{Next, Recovery, ToolError, Way, WayArgument, any_of};
+use haft_contract::kinds::ErrorKind;
 use haft_contract::output::{Content, ToolOutput};
 use haft_contract::result::ToolResult;
 use serde_json::{Map, Value};
@@ -59,9 +60,29 @@ impl<'a> Spoken<'a> {
     /// Puts the names and words of the dialect into an error.
     pub(super) fn reword(&self, error: &mut ToolError) {
         error.what = self.outward(&error.what);
+        error.next = self.shown_ways(std::mem::replace(&mut error.next, Next::AnyOf(Vec::new())), error.kind);
         error.next.reword(|words| self.outward(words));
         error.about.recovery.iter_mut().for_each(|recovery| self.reword_recovery(recovery));
         self.dialect.reword(error, &self.nothing_yet());
+    }
+
+    /// Keeps those ways out of an error that the dialect has, with its arguments.
+    fn shown_ways(&self, next: Next, kind: ErrorKind) -> Next {
+        let (Next::AnyOf(ways), Some(way_in)) = (&next, self.entry.as_ref().and_then(|entry| entry.way_in())) else {
+            return next;
+        };
+        let shown = |way: &Way| match way.argument() {
+            None => Some(way.to_string()),
+            Some(WayArgument { name, values }) if values.is_empty() => {
+                way_in.foreign.outward_name(name).map(|name| way.told_with(name))
+            }
+            Some(WayArgument { name, values }) => values.iter().find_map(|value| {
+                let (name, value) = way_in.foreign.outward_value(name, value)?;
+                Some(way.told_with_value(name, &value))
+            }),
+        };
+        let shown: Vec<String> = ways.iter().filter_map(shown).collect();
+        if shown.is_empty() { ToolError::of(kind, "").next.clone() } else { Next::FixArguments(any_of(&shown)) }
     }
 
     /// Writes a call that may help as it is made in the dialect.

@@ -13,7 +13,7 @@ use haft_contract::session_state::LockGuard;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::super::answer;
+use super::super::answer::{self, OwnWords};
 use super::super::log::Log;
 use super::signature::Description;
 
@@ -52,6 +52,8 @@ pub(super) enum Failure {
         exception: String,
         message: String,
         trace: String,
+        /// What the exception has as `error_type` and `suggestion`.
+        own: OwnWords,
     },
     /// The function cannot take this call.
     Mismatch(ToolError),
@@ -197,9 +199,10 @@ impl Answer {
             _ => String::new(),
         };
         if let Some(Value::Object(mut failed)) = message.remove("failed") {
+            let own = OwnWords::of(failed.get("error_type"), failed.get("suggestion"));
             let fields = ["kind", "exception", "message", "trace"];
             let [kind, exception, message, trace] = fields.map(|name| text(failed.remove(name)));
-            return Answer::Failed(Failure::Said { kind, exception, message, trace });
+            return Answer::Failed(Failure::Said { kind, exception, message, trace, own });
         }
         if let Some(description) = message.remove("description") {
             return Answer::Description(Description::read(&description));
@@ -214,12 +217,14 @@ impl Answer {
 impl Failure {
     /// Says it to the model; the trace is for the person.
     pub(super) fn into_error(self, tool: &str) -> ToolError {
-        let (kind, exception, message, trace) = match self {
+        let (kind, exception, message, trace, own) = match self {
             Failure::Mismatch(error) => return error,
-            Failure::Said { kind, exception, message, trace } => (kind, exception, answer::sentence(&message), trace),
+            Failure::Said { kind, exception, message, trace, own } => {
+                (kind, exception, answer::sentence(&message), trace, own)
+            }
         };
         let failed = |next| ToolError::failed(format!("\"{tool}\" failed: {message}"), next);
-        let error = match kind.as_str() {
+        let mut error = match kind.as_str() {
             "result" => failed(answer::defect()).as_defect(),
             "arguments" => {
                 let what = format!("\"{tool}\" cannot take this: {message}");
@@ -237,6 +242,7 @@ impl Failure {
             _ if answer::is_slip(&exception) => failed(answer::read_and_change()).as_defect(),
             _ => failed(answer::read_and_change()),
         };
+        own.put_into(&mut error);
         if trace.is_empty() { error } else { error.with_detail(trace) }
     }
 }

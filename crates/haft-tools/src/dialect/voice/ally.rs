@@ -36,7 +36,8 @@ impl Voice for Ally {
         let error = outcome.error.map_or_else(|| printed.to_owned(), |error| self.message(error, outcome));
         object.insert("error".to_owned(), error.into());
         if let Some(error) = outcome.error {
-            object.insert("error_type".to_owned(), error.kind.name_in(Vocabulary::Ally).into());
+            let own = error.about.own_type.as_deref();
+            object.insert("error_type".to_owned(), own.unwrap_or(error.kind.name_in(Vocabulary::Ally)).into());
             object.insert("suggestion".to_owned(), error.next.to_string().into());
         }
         if let Some(command) = &command {

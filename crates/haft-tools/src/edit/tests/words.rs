@@ -66,7 +66,9 @@ fn an_edit_that_needs_another_one_first_is_told_so() {
 #[test]
 fn what_is_like_nothing_sends_to_the_file() {
     insta::assert_snapshot!(told("alpha\nbeta\n", "zzzz qqqq", "x"), @r#"
-    old_text does not occur in src/lib.rs, nor anything like it.
+    old_text does not occur in src/lib.rs, nor anything like it. It begins:
+    1| alpha
+    2| beta
     next: call "read_file" to look at src/lib.rs
     "#);
 }
