@@ -19,6 +19,8 @@ pub mod change_log;
 pub mod change_records;
 #[cfg(feature = "agent")]
 pub mod check;
+#[cfg(feature = "agent")]
+pub mod circle_question;
 mod described_tools;
 mod dialects;
 pub mod examination;

@@ -38,11 +38,11 @@ enum JobsCommand {
     /// Send a signal to all processes of a job
     Signal(control::Signal),
     /// Stop a job; haft commits its changes as a change set
-    Stop(control::Stop),
+    Stop(control::OfJob),
     /// Stop a job and start its command again, as a new job of the same name
-    Restart(control::Restart),
+    Restart(control::OfJob),
     /// Commit what a running job has changed so far, as a separate change set
-    Sync(control::Sync),
+    Sync(control::OfJob),
     /// Make a port of a job reachable on 127.0.0.1 of this machine, until Ctrl-C
     Open(open::Open),
 }

@@ -181,7 +181,9 @@ async fn an_argument_that_is_not_meant_is_left_out_of_the_calls_of_all_tools() {
                 let (seen, repairs, words) = outcome(&case).await;
                 let is_path = spec.paths.iter().any(|path| path.trim_end_matches("[]") == name);
                 let is_choice = property.get("enum").is_some();
-                let is_free_text = property["type"] == "string" && !is_path && !is_choice;
+                let takes_text = property["type"] == "string"
+                    || property["type"].as_array().is_some_and(|types| types.contains(&json!("string")));
+                let is_free_text = takes_text && !is_path && !is_choice;
                 let is_meant = is_free_text && value.is_string()
                     || value == json!([]) && property.get("minItems").is_none() && property["type"] == "array";
                 let said = format!("{} {arguments}: {seen:?} {repairs:?} {words}", spec.name);

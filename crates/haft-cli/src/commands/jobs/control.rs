@@ -45,21 +45,7 @@ pub(super) struct Signal {
 }
 
 #[derive(Args)]
-pub(super) struct Stop {
-    /// The job
-    #[arg(value_name = "JOB")]
-    job: String,
-}
-
-#[derive(Args)]
-pub(super) struct Restart {
-    /// The job
-    #[arg(value_name = "JOB")]
-    job: String,
-}
-
-#[derive(Args)]
-pub(super) struct Sync {
+pub(super) struct OfJob {
     /// The job
     #[arg(value_name = "JOB")]
     job: String,
@@ -112,7 +98,7 @@ pub(super) async fn signal(common: &Common, arguments: &Signal) -> anyhow::Resul
     Ok(if is_sent { Exit::Ok } else { Exit::Failed })
 }
 
-pub(super) async fn stop(common: &Common, arguments: &Stop) -> anyhow::Result<Exit> {
+pub(super) async fn stop(common: &Common, arguments: &OfJob) -> anyhow::Result<Exit> {
     let found = FoundSessions::find(&common.options()).await?;
     let job = found.job(&arguments.job)?;
     match timeout(TO_STOP, job.until(&Ask::Stop { job: job.number })).await {
@@ -128,7 +114,7 @@ pub(super) async fn stop(common: &Common, arguments: &Stop) -> anyhow::Result<Ex
     }
 }
 
-pub(super) async fn restart(common: &Common, arguments: &Restart) -> anyhow::Result<Exit> {
+pub(super) async fn restart(common: &Common, arguments: &OfJob) -> anyhow::Result<Exit> {
     let found = FoundSessions::find(&common.options()).await?;
     let job = found.job(&arguments.job)?;
     match job.ask(&Ask::Restart { job: job.number }).await? {
@@ -149,7 +135,7 @@ pub(super) async fn restart(common: &Common, arguments: &Restart) -> anyhow::Res
     }
 }
 
-pub(super) async fn sync(common: &Common, arguments: &Sync) -> anyhow::Result<Exit> {
+pub(super) async fn sync(common: &Common, arguments: &OfJob) -> anyhow::Result<Exit> {
     let found = FoundSessions::find(&common.options()).await?;
     let job = found.job(&arguments.job)?;
     let answer = job.ask(&Ask::Sync { job: job.number }).await?;
