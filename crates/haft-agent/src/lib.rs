@@ -31,3 +31,4 @@ pub mod recorded;
 pub mod settings;
 mod state;
 pub mod told;
+pub mod waiting;

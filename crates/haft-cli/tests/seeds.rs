@@ -37,11 +37,10 @@ struct Waiting {
 }
 
 #[rustfmt::skip]
-const WAITING: [Waiting; 4] = [
-    Waiting { id: "TC-29", reason: "the scratchpad is a later tool", until: "react" },
-    Waiting { id: "WA-09", reason: "fetching is a later tool", until: "fetch" },
-    Waiting { id: "NX-21", reason: "the list of tasks is a later tool", until: "write_todos" },
-    Waiting { id: "NX-23", reason: "remembering is a later tool", until: "save_memory" },
+const WAITING: [Waiting; 2] = [
+    Waiting { id: "WA-09", reason: "the dialect does not list fetching", until: "fetch" },
+    // Decision 0038: the memory is one file of haft's own, and no setting names another.
+    Waiting { id: "NX-23", reason: "the name of the memory file cannot be chosen", until: "memory file with a chosen name" },
 ];
 
 #[test]

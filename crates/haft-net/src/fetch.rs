@@ -150,7 +150,7 @@ impl Fetcher {
                 None => return Err(ToolError::of(ErrorKind::Cancelled, "The fetch was stopped.")),
             },
             (Some(allowed), None) => allowed,
-            (None, None) => Decision::Refuse { why: "No rule allows it, and nobody can be asked now.".to_owned() },
+            (None, None) => Decision::Refuse { why: "No rule allows it, and there is no one to ask now.".to_owned() },
         };
         match decision {
             Decision::Allow { .. } => Ok(()),

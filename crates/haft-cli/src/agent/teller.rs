@@ -9,6 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use haft_agent::told::Told;
+use haft_agent::waiting::Waiting;
 use haft_contract::kinds::ErrorKind;
 use haft_contract::reader::Reader;
 use haft_contract::result::ToolResult;
@@ -18,7 +19,6 @@ use serde_json::Value;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::waiting::Waiting;
 use crate::arguments::Common;
 use crate::caller::{Caller, how_to_allow};
 use crate::exit::Exit;

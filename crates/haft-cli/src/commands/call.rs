@@ -8,6 +8,7 @@ use haft_contract::reader::Reader;
 use haft_contract::result::{Did, ToolResult};
 use haft_runtime::record;
 use haft_runtime::session::Session;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::call_lines;
 use crate::arguments::{Call, Common};
@@ -58,16 +59,26 @@ pub(super) async fn interruptible(host: &Host, session: &Session, call: ToolCall
     let calling = host.runtime.call(session, call);
     tokio::pin!(calling);
     let mut live = Live::new(host.runtime.events());
+    // One listener for the whole call: a new one in each round would miss a Ctrl-C between two rounds.
+    let mut interrupts = signal(SignalKind::interrupt()).ok();
     loop {
         tokio::select! {
             biased;
             result = &mut calling => return result,
-            Ok(()) = tokio::signal::ctrl_c() => {
+            () = pressed(interrupts.as_mut()) => {
                 session.stop_turn();
                 return calling.await;
             }
             () = live.step() => {}
         }
+    }
+}
+
+/// Waits for Ctrl-C; without a listener for ever.
+async fn pressed(interrupts: Option<&mut Signal>) {
+    match interrupts {
+        Some(interrupts) => drop(interrupts.recv().await),
+        None => std::future::pending().await,
     }
 }
 

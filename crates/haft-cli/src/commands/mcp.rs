@@ -57,10 +57,8 @@ struct Serve {
     /// Use the client's root as the workspace if it has exactly one; without this flag, haft ignores its roots
     #[arg(long, conflicts_with = "http")]
     roots: bool,
-    /// Serve many clients over HTTP at this address, such as 127.0.0.1:8700; port 0 takes a free one
-    ///
-    /// Clients must send the secret in the variable HAFT_MCP_TOKEN if it is set. An address that other machines reach
-    /// needs one.
+    /// Serve many clients over HTTP at this address, such as 127.0.0.1:8700; port 0 takes a free one. Clients must send
+    /// the secret in the variable HAFT_MCP_TOKEN if it is set; an address that other machines reach needs one
     #[arg(long, value_name = "ADDR")]
     http: Option<String>,
     /// Also serve the tools that the official conformance suite calls

@@ -89,6 +89,10 @@ fn call(step: &Value) -> Step {
     if let Some(operation) = text("op") {
         return Step::Operation(operation);
     }
+    // A step may be the arguments alone, where they tell which tool is meant.
+    if let (Some(_), Some(arguments)) = (step.get("todos"), step.as_object()) {
+        return Step::Call(None, "write_todos".to_owned(), arguments.clone());
+    }
     let tool = text("tool").or_else(|| text("name")).expect("a step has a tool");
     let arguments = step.get("args").or_else(|| step.get("arguments")).and_then(Value::as_object);
     let arguments = arguments.into_iter().flatten();

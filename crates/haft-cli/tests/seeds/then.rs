@@ -43,6 +43,11 @@ fn fault(key: &str, wanted: &Value, record: &Value, ran: &Ran) -> Option<String>
             blocked.collect::<Value>() == *wanted
         }
         "prompts_shown" => wanted == &Value::Array(Vec::new()) && ran.records.iter().all(was_not_asked),
+        "results" => {
+            let results = wanted.as_array().expect("a list of results");
+            results.len() == ran.records.len()
+                && results.iter().zip(&ran.records).all(|(wanted, record)| means(text(wanted), record, ran))
+        }
         "all_steps" => !ran.records.is_empty() && ran.records.iter().all(|record| means(text(wanted), record, ran)),
         "note" => means(text(wanted), record, ran),
         key if found::<1>(r"^step(\d+)$", key).is_some() => return step_fault(key, wanted, ran),
@@ -68,6 +73,7 @@ fn step_fault(key: &str, wanted: &Value, ran: &Ran) -> Option<String> {
 fn means(words: &str, record: &Value, ran: &Ran) -> bool {
     let content = text(&record["content"]);
     let status = text(&record["status"]);
+    let is_bad = record["error"]["kind"] == "bad_arguments";
     match words {
         "executed" => record["error"]["kind"] != "redundant" && status == "ok",
         "created" => status == "ok" && record["did"] == "changed" && content.contains("Created"),
@@ -95,6 +101,16 @@ fn means(words: &str, record: &Value, ran: &Ran) -> bool {
         }
         "no stack trace in the model-facing text" => {
             !["panicked at", "Traceback", ".rs:"].iter().any(|t| content.contains(t))
+        }
+        "retry: next_action needed" => is_bad && content.contains("needs \"next_action\""),
+        "two numbered entries: think 't -> n', observe 'r'" => {
+            content == "1. thought: t\n   next: n\n2. observation: r"
+        }
+        "says empty" | "cleared" => status == "ok" && content.contains("is empty"),
+        "error: only one in_progress" => is_bad && content.contains("at most one item can be"),
+        "error: empty description" => is_bad && content.contains("is empty"),
+        "error: lists the four valid statuses" => {
+            is_bad && ["pending", "in_progress", "completed", "cancelled"].iter().all(|status| content.contains(status))
         }
         words => panic!("\"{words}\" has no meaning yet"),
     }

@@ -305,10 +305,12 @@ impl Needs {
         }
         match others.iter().find(is_missing) {
             None => Ok(()),
-            Some(name) => Err(bad(
-                format!("\"{argument}\": {value} needs \"{name}\", which is missing. Nothing was done."),
-                format!("add \"{name}\""),
-            )),
+            Some(name) => {
+                // Without quotes: a word in quotes may be the name of a tool, and would become its name in the dialect.
+                let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                let what = format!("\"{argument}\" {value} needs \"{name}\", which is missing. Nothing was done.");
+                Err(bad(what, format!("add \"{name}\"")))
+            }
         }
     }
 }

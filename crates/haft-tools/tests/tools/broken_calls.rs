@@ -181,11 +181,13 @@ async fn an_argument_that_is_not_meant_is_left_out_of_the_calls_of_all_tools() {
                 let (seen, repairs, words) = outcome(&case).await;
                 let is_path = spec.paths.iter().any(|path| path.trim_end_matches("[]") == name);
                 let is_choice = property.get("enum").is_some();
-                let takes_text = property["type"] == "string"
-                    || property["type"].as_array().is_some_and(|types| types.contains(&json!("string")));
-                let is_free_text = takes_text && !is_path && !is_choice;
+                let takes = |kind: &str| match &property["type"] {
+                    Value::Array(kinds) => kinds.contains(&json!(kind)),
+                    only => only == kind,
+                };
+                let is_free_text = takes("string") && !is_path && !is_choice;
                 let is_meant = is_free_text && value.is_string()
-                    || value == json!([]) && property.get("minItems").is_none() && property["type"] == "array";
+                    || value == json!([]) && property.get("minItems").is_none() && takes("array");
                 let said = format!("{} {arguments}: {seen:?} {repairs:?} {words}", spec.name);
                 match seen {
                     Some((_, native)) if is_meant => assert_eq!(native[name], value, "{said}"),
