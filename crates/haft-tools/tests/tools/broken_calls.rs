@@ -187,6 +187,7 @@ async fn an_argument_that_is_not_meant_is_left_out_of_the_calls_of_all_tools() {
                 };
                 let is_free_text = takes("string") && !is_path && !is_choice;
                 let is_meant = is_free_text && value.is_string()
+                    || value == json!({}) && property["type"].is_array() && takes("object")
                     || value == json!([]) && property.get("minItems").is_none() && takes("array");
                 let said = format!("{} {arguments}: {seen:?} {repairs:?} {words}", spec.name);
                 match seen {
