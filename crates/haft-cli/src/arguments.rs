@@ -188,7 +188,7 @@ pub(crate) struct Call {
 pub(crate) struct Tools {
     /// Show the full description and all arguments of this tool
     pub(crate) tool: Option<String>,
-    /// Include deferred tools, which a model gets only where a dialect, a profile or "[tools] show" lists them
+    /// Include deferred tools, which a model gets only if a dialect, a profile or the settings list them
     #[arg(long, conflicts_with = "tool")]
     pub(crate) all: bool,
     /// Print the tools as provider P receives them: openai, openai-strict, anthropic, gemini or mcp

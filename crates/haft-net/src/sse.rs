@@ -17,7 +17,7 @@ pub struct Event {
     pub data: String,
 }
 
-/// An event that is longer than [`LONGEST_EVENT`].
+/// An event that is longer than `LONGEST_EVENT`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLong;
 

@@ -4,7 +4,7 @@
 //! from what stood around them: code that has the network may have used it. They stay until the session forgets
 //! everything (`Session::forget`), the text that came in included. Files of the workspace set none, and neither does what the system shows to everybody.
 //!
-//! A call whose own words would bring the last of the three is asked about ([`last_taint`]). What code may do besides, where
+//! A call whose own words would bring the last of the three is asked about (`last_taint`). What code may do besides, where
 //! no sandbox holds it, is recorded and not asked about: else every command there would be.
 //!
 //! Not here: the words of that question (`haft-policy`).
