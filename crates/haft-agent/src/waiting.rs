@@ -10,7 +10,7 @@ use crate::told::Told;
 /// Since when a model is waited for.
 #[derive(Debug, Default)]
 pub struct Waiting {
-    /// Nothing while nobody waits, or while somebody is not told.
+    /// `None` while the agent does not wait.
     since: Mutex<Option<Instant>>,
 }
 

@@ -1,4 +1,4 @@
-//! Shows that a model is waited for when its first words take long: else nobody knows whether anything happens.
+//! Shows that a model is waited for when its first words take long: otherwise the user cannot tell whether anything happens.
 //!
 //! One faint line that is written over each second and goes with the first sign of life. Without a terminal there is
 //! nobody to tell.
@@ -21,7 +21,7 @@ pub(super) struct WaitingLine<'a> {
     waiting: &'a Waiting,
     line: LiveLine,
     long: Duration,
-    /// Nothing where nobody watches.
+    /// `None` without a terminal.
     ticks: Option<Interval>,
 }
 
