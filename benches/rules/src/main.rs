@@ -5,7 +5,7 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use haft_policy::command::examples::{ruling, steps_in_scene};
+use haft_policy::examples::{ruling, steps_in_scene};
 use haft_policy::policy::Policy;
 
 const ROUNDS: usize = 10;

@@ -11,7 +11,7 @@ use haft_contract::effect::{Does, Effect};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Containment {
     /// It is: a full sandbox, no network, and a layer that takes its changes. Rules by themselves speak of this case;
-    /// whoever judges a call that will run asks the doors.
+    /// for a call that will run, the doors say what holds.
     #[default]
     Contained,
     /// It has the network, so that what it reads can leave.

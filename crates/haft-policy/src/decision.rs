@@ -5,13 +5,13 @@
 pub enum Decision {
     /// It may.
     Allow,
-    /// Somebody has to say yes.
+    /// A person is asked.
     Ask,
     /// It may not.
     Deny,
 }
 
-/// How much is at stake when somebody is asked.
+/// How much is at stake when a person is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
     /// Everyday work: `--yes` answers it, and a grant may cover it.
@@ -47,7 +47,7 @@ impl Decision {
 }
 
 impl Ruling {
-    /// Returns whether somebody is asked, and `--yes` or a grant may answer.
+    /// Returns whether a person is asked, and `--yes` or a grant may answer.
     pub fn is_ordinary_question(&self) -> bool {
         self.decision == Decision::Ask && self.class == Class::Ordinary
     }

@@ -13,15 +13,15 @@ use haft_contract::history::Eviction;
 
 use crate::containment::Containment;
 use crate::decision::{Class, Decision, Ruling};
+use crate::effect_kind::EffectKind;
 use crate::policy::{Mode, Situation};
-use crate::rule::EffectSort;
 
 /// Asks about a call that would cost older changes, whatever else it is asked about.
 pub(crate) fn asked_too(judged: Ruling, effects: &[Effect], situation: Situation<'_>) -> Ruling {
     match (ruling(effects, situation), judged.decision, judged.class) {
         (None, ..) | (_, Decision::Deny, _) => judged,
         (Some(full), Decision::Allow, _) => full,
-        // Whoever says yes to the one says yes to the other, and must know both.
+        // One yes answers both, so the person must know both.
         (Some(full), Decision::Ask, Class::Ordinary) => {
             Ruling { reason: format!("{} Also: {}", full.reason, judged.reason), ..full }
         }
@@ -77,49 +77,7 @@ pub fn may_be_recorded(effects: &[Effect], contained: Containment) -> bool {
     let is_told = effects.iter().any(|effect| matches!(effect, Effect::Step(_)));
     // A command whose parts are told is judged by them.
     let parts = effects.iter().filter(|effect| !is_told || !matches!(effect, Effect::Run(_)));
-    parts.map(EffectSort::of).any(|sort| is_recorded(sort, contained))
-}
-
-/// There is no rest: a new sort must be placed here.
-fn is_recorded(sort: EffectSort, contained: Containment) -> bool {
-    match sort {
-        EffectSort::ChangeInside | EffectSort::ChangeGuarded => true,
-        EffectSort::Run
-        | EffectSort::CommandCreatesInside
-        | EffectSort::CommandChangesInside
-        | EffectSort::CommandRemovesInside
-        | EffectSort::CommandRemovesWorkspace
-        | EffectSort::CommandChangesUnknown
-        | EffectSort::CommandChangesSecret
-        | EffectSort::CommandChangesProtected
-        | EffectSort::CommandRunsCode
-        | EffectSort::CommandRunsUnknownProgram
-        | EffectSort::CommandNotUnderstood
-        | EffectSort::CommandChangesSettings
-        | EffectSort::CommandChangesHistory
-        | EffectSort::CommandConnects
-        | EffectSort::CommandPublishes
-        | EffectSort::Dangerous(_) => contained < Containment::WithoutLayer,
-        EffectSort::ReadInside
-        | EffectSort::ReadSecret
-        | EffectSort::ReadOutside
-        | EffectSort::ChangeOutside
-        | EffectSort::Expose
-        | EffectSort::Connect
-        | EffectSort::RemoteRead
-        | EffectSort::RemoteChange
-        | EffectSort::Delegate
-        | EffectSort::Session
-        | EffectSort::CommandPrints
-        | EffectSort::CommandReadsSystem
-        | EffectSort::CommandReadsElsewhere
-        | EffectSort::CommandReadsUnknown
-        | EffectSort::CommandRevealsSecret
-        | EffectSort::CommandChangesTemporary
-        | EffectSort::CommandChangesOutside
-        | EffectSort::CommandChangesShell
-        | EffectSort::CommandActsOnProcesses => false,
-    }
+    parts.map(EffectKind::of).any(|kind| kind.facts().journal.holds(contained))
 }
 
 #[cfg(test)]

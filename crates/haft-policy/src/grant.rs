@@ -15,7 +15,8 @@ use haft_contract::effect::{AgentName, CommandLine, Does, Effect, Host, Step};
 use haft_contract::path::{Target, one_line};
 
 use crate::containment::Containment;
-use crate::rule::EffectSort;
+use crate::effect_kind::EffectKind;
+use crate::effect_kind::GrantClass;
 
 /// Most scopes of one offer: a sentence that is longer is not read.
 const MOST_TOGETHER: usize = 3;
@@ -67,9 +68,9 @@ impl GrantScope {
                 command.0 == *step.command && *folder == step.folder
             }
             (GrantScope::Contained, Effect::Step(_)) => {
-                contained == Containment::Contained && stays_inside(EffectSort::of(effect))
+                contained == Containment::Contained && EffectKind::of(effect).facts().grant == GrantClass::InWorkspace
             }
-            (GrantScope::History, Effect::Step(_)) => EffectSort::of(effect) == EffectSort::CommandChangesHistory,
+            (GrantScope::History, Effect::Step(_)) => EffectKind::of(effect).facts().grant == GrantClass::OfHistory,
             (GrantScope::Host(granted), Effect::Connect(host)) => granted == host,
             (GrantScope::Host(granted), Effect::Step(Step { does: Does::Connect(Some(host)), .. })) => granted == host,
             (GrantScope::Remote { server, tool }, Effect::Remote(claim)) => {
@@ -134,11 +135,13 @@ fn scopes_of(effect: &Effect) -> Vec<GrantScope> {
 
 /// Returns the scope that covers a part of a command and others like it.
 fn class_of(step: &Step) -> Option<GrantScope> {
-    match (&step.does, EffectSort::of_step(&step.does)) {
-        (Does::Connect(Some(host)), _) => Some(GrantScope::Host(host.clone())),
-        (_, EffectSort::CommandChangesHistory) => Some(GrantScope::History),
-        (_, sort) if stays_inside(sort) => Some(GrantScope::Contained),
-        _ => None,
+    if let Does::Connect(Some(host)) = &step.does {
+        return Some(GrantScope::Host(host.clone()));
+    }
+    match EffectKind::of_step(&step.does).facts().grant {
+        GrantClass::OfHistory => Some(GrantScope::History),
+        GrantClass::InWorkspace => Some(GrantScope::Contained),
+        GrantClass::Nothing => None,
     }
 }
 
@@ -156,50 +159,6 @@ fn together(open: &[&Effect]) -> impl Iterator<Item = GrantScope> {
     }
     let is_worth_it = all_have_one && (2..=MOST_TOGETHER).contains(&scopes.len());
     is_worth_it.then_some(GrantScope::Several(scopes)).into_iter()
-}
-
-/// Returns whether a part of a command of this sort stays in the workspace, given that the sandbox, the layer and the
-/// absence of a network hold. There is no rest: a new sort must be placed here.
-fn stays_inside(sort: EffectSort) -> bool {
-    match sort {
-        EffectSort::CommandCreatesInside
-        | EffectSort::CommandChangesInside
-        | EffectSort::CommandRemovesInside
-        | EffectSort::CommandChangesUnknown
-        | EffectSort::CommandChangesTemporary
-        | EffectSort::CommandRunsCode
-        | EffectSort::CommandRunsUnknownProgram
-        | EffectSort::CommandChangesShell
-        | EffectSort::CommandReadsUnknown => true,
-        EffectSort::ReadInside
-        | EffectSort::ReadSecret
-        | EffectSort::ReadOutside
-        | EffectSort::ChangeInside
-        | EffectSort::ChangeGuarded
-        | EffectSort::ChangeOutside
-        | EffectSort::Run
-        | EffectSort::Expose
-        | EffectSort::Connect
-        | EffectSort::RemoteRead
-        | EffectSort::RemoteChange
-        | EffectSort::Delegate
-        | EffectSort::Session
-        | EffectSort::CommandPrints
-        | EffectSort::CommandReadsSystem
-        | EffectSort::CommandReadsElsewhere
-        | EffectSort::CommandRevealsSecret
-        | EffectSort::CommandRemovesWorkspace
-        | EffectSort::CommandChangesSecret
-        | EffectSort::CommandChangesProtected
-        | EffectSort::CommandChangesOutside
-        | EffectSort::CommandConnects
-        | EffectSort::CommandPublishes
-        | EffectSort::CommandNotUnderstood
-        | EffectSort::CommandChangesSettings
-        | EffectSort::CommandChangesHistory
-        | EffectSort::CommandActsOnProcesses
-        | EffectSort::Dangerous(_) => false,
-    }
 }
 
 impl fmt::Display for GrantScope {
@@ -225,7 +184,7 @@ impl GrantScope {
         }
     }
 
-    /// Returns its sentence for whoever has the text of the command before them.
+    /// Returns its sentence for a person who sees the text of the command.
     pub fn without_text(&self) -> String {
         let mut words = String::new();
         self.within_session(&mut words).expect("a string takes everything");

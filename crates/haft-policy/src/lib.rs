@@ -6,24 +6,17 @@
 //!
 //! Not here: asking anybody, I/O, names of tools in code.
 
-pub mod command;
 pub mod containment;
 pub mod decision;
+pub mod effect_kind;
+pub mod examples;
 pub mod full_journal;
 pub mod grant;
 pub mod hosts;
 mod named;
 pub mod policy;
-pub mod reach;
-#[cfg(test)]
-#[path = "../../haft-testkit/src/require.rs"]
-#[expect(dead_code, reason = "other crates use the rest")]
-mod require;
 pub mod rule;
 pub mod rule_to_paste;
 pub mod rules;
-pub mod sort_names;
 pub mod taints;
-pub mod undoable;
 pub mod web_address;
-mod zone;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use haft_contract::effect::{Change, Does, Effect, Step};
 use haft_contract::path::Target;
 
-use crate::rule::EffectSort;
+use crate::effect_kind::EffectKind;
 
 /// Files of the workspace that trusted code names.
 #[derive(Clone, Debug, Default)]
@@ -30,14 +30,14 @@ impl NamedFiles {
     }
 
     /// Sorts an effect, with these files among the protected names.
-    pub(crate) fn sort_of(&self, effect: &Effect) -> EffectSort {
-        match EffectSort::of(effect) {
+    pub(crate) fn sort_of(&self, effect: &Effect) -> EffectKind {
+        match EffectKind::of(effect) {
             sort if !self.is_changed_by(effect) => sort,
-            EffectSort::ChangeInside => EffectSort::ChangeGuarded,
-            EffectSort::CommandCreatesInside
-            | EffectSort::CommandChangesInside
-            | EffectSort::CommandRemovesInside
-            | EffectSort::CommandChangesSecret => EffectSort::CommandChangesProtected,
+            EffectKind::ChangeInside => EffectKind::ChangeGuarded,
+            EffectKind::CommandCreatesInside
+            | EffectKind::CommandChangesInside
+            | EffectKind::CommandRemovesInside
+            | EffectKind::CommandChangesSecret => EffectKind::CommandChangesProtected,
             sort => sort,
         }
     }

@@ -6,21 +6,23 @@ use std::sync::Arc;
 use haft_contract::effect::{Change, Does, Effect, Step};
 use haft_contract::history::Eviction;
 use haft_contract::process::Settle;
+use serde_json::Value;
 
 use crate::containment::Containment;
 use crate::decision::{Class, Decision, Ruling};
+use crate::effect_kind::EffectKind;
 use crate::full_journal;
 use crate::grant::GrantScope;
 use crate::hosts::{HostSettings, host_of};
 use crate::named::NamedFiles;
-use crate::rule::{EffectSort, Rule, defaults};
+use crate::rule::{Rule, defaults};
 use crate::taints::{self, LastTaint};
-use crate::zone::{Zone, temporary_folder_of};
+use haft_command::path_class::{PathClass, temporary_folder_of};
 
 /// All rules that hold.
 #[derive(Clone, Debug)]
 pub struct Policy {
-    /// Those that hold where nobody has said anything.
+    /// The default ones.
     defaults: Vec<Rule>,
     /// Those that were added.
     rules: Vec<Rule>,
@@ -38,7 +40,7 @@ pub enum Mode {
     Normal,
     /// Nothing is changed: changes are refused, and what commands change is shown and thrown away.
     Plan,
-    /// As normal, but what commands change is shown and thrown away, so that nobody is asked about it.
+    /// As normal, but what commands change is shown and thrown away, so that it needs no question.
     Try,
 }
 
@@ -71,6 +73,8 @@ pub struct Situation<'a> {
     pub eviction: Option<Eviction>,
     /// What a call would add to a session that then has read private data and text from outside, and has a way out.
     pub last_taint: Option<LastTaint>,
+    /// The arguments of the call, under haft's own names; where nobody knows them, rules about arguments say nothing.
+    pub arguments: Option<&'a Value>,
 }
 
 impl Situation<'_> {
@@ -82,22 +86,22 @@ impl Situation<'_> {
 
     /// Returns whether a part of a command reads or changes only what the session itself has made.
     pub fn is_of_session(self, effect: &Effect) -> bool {
-        self.own_folder(effect, EffectSort::of(effect)).is_some()
+        self.own_folder(effect, EffectKind::of(effect)).is_some()
     }
 
     /// Returns which folder of the session a part of a command reads or changes, if it is one; as commands name it.
     ///
     /// What is removed from the home and is there for the user too, and names in it that are secret or make programs run,
     /// are judged by their words: in another place they would mean the user's.
-    fn own_folder(self, effect: &Effect, sort: EffectSort) -> Option<&'static str> {
+    fn own_folder(self, effect: &Effect, sort: EffectKind) -> Option<&'static str> {
         let home = self.own_home.filter(|_| self.contained < Containment::WithoutSandbox)?;
         let Effect::Step(step) = effect else { return None };
         let (target, is_read) = match &step.does {
             Does::Read(target) | Does::List(target) => (target, true),
             Does::Change(target, Change::Create | Change::Replace) => (target, false),
             Does::Change(target, Change::Remove)
-                if sort == EffectSort::CommandChangesTemporary
-                    || Zone::of(target) == Zone::Secret
+                if sort == EffectKind::CommandChangesTemporary
+                    || PathClass::of(target) == PathClass::Secret
                     || self.not_in_home.iter().any(|path| path == target.place().path()) =>
             {
                 (target, false)
@@ -105,13 +109,13 @@ impl Situation<'_> {
             _ => return None,
         };
         let path = target.place().path();
-        match (Zone::of(target), sort) {
-            (Zone::Temporary, EffectSort::CommandChangesTemporary) => temporary_folder_of(path),
+        match (PathClass::of(target), sort) {
+            (PathClass::Temporary, EffectKind::CommandChangesTemporary) => temporary_folder_of(path),
             // What has a secret's name there was made by the session.
-            (Zone::Secret, EffectSort::CommandRevealsSecret | EffectSort::CommandChangesOutside) => {
+            (PathClass::Secret, EffectKind::CommandRevealsSecret | EffectKind::CommandChangesOutside) => {
                 temporary_folder_of(path).filter(|_| !target.is_inside())
             }
-            (Zone::Elsewhere, EffectSort::CommandReadsElsewhere | EffectSort::CommandChangesOutside) => {
+            (PathClass::Elsewhere, EffectKind::CommandReadsElsewhere | EffectKind::CommandChangesOutside) => {
                 let below = path.strip_prefix("~").or_else(|_| path.strip_prefix(home)).ok()?;
                 let is_known = !below.to_string_lossy().contains('*');
                 (is_known && (is_read || below.components().next().is_some())).then_some("home")
@@ -141,7 +145,7 @@ impl Policy {
         self
     }
 
-    /// Protects files of the workspace that trusted code names: whoever changes one changes what is run.
+    /// Protects files of the workspace that trusted code names: a change of one changes what is run.
     pub fn protecting(mut self, files: impl IntoIterator<Item = PathBuf>) -> Self {
         self.named.extend(files);
         self
@@ -158,22 +162,27 @@ impl Policy {
         self.hosts.as_ref()
     }
 
-    /// Judges the name of a tool, known or not.
-    pub fn judge_tool(&self, tool: &str) -> Option<Ruling> {
+    /// Judges the name of a tool, known or not, and the arguments of the call.
+    pub fn judge_tool(&self, tool: &str, arguments: Option<&Value>) -> Option<Ruling> {
         // The default ones speak about effects.
-        self.rules.iter().filter_map(|rule| rule.on_tool(tool)).reduce(Ruling::stricter)
+        self.rules_about(arguments).filter_map(|rule| rule.on_tool(tool)).reduce(Ruling::stricter)
+    }
+
+    /// Returns the added rules that say nothing of arguments, or that fit these.
+    fn rules_about<'a>(&'a self, arguments: Option<&'a Value>) -> impl Iterator<Item = &'a Rule> {
+        self.rules.iter().filter(move |rule| rule.fits_arguments(arguments))
     }
 
     /// Judges a call by what it would touch. An effect that no rule knows is asked about.
     pub fn judge(&self, tool: &str, effects: &[Effect], situation: Situation<'_>) -> Ruling {
         let by_effect = self.judge_each(tool, effects, situation).into_iter().map(|(_, ruling)| ruling);
-        let judged = self.judge_tool(tool).into_iter().chain(by_effect).reduce(Ruling::stricter);
+        let judged = self.judge_tool(tool, situation.arguments).into_iter().chain(by_effect).reduce(Ruling::stricter);
         let judged = judged.unwrap_or_else(touches_nothing);
         let judged = full_journal::asked_too(judged, effects, situation.of_call(effects));
         taints::asked_too(judged, situation.last_taint)
     }
 
-    /// Returns the effects of a call of this tool that still need somebody's yes, each with its ruling.
+    /// Returns the effects of a call of this tool that still need a yes, each with its ruling.
     pub fn open_questions<'a>(
         &self,
         tool: &str,
@@ -229,8 +238,9 @@ impl Policy {
     /// Judges the running of a command whose parts are told. They stand for the default rule about it, and not for what
     /// somebody wrote about running commands.
     fn judge_told(&self, tool: &str, (run, told): (&Effect, &Effect), situation: Situation<'_>) -> Option<Ruling> {
-        let stricter = self.rules.iter().filter(|rule| rule.decision != Decision::Allow);
-        let sort = EffectSort::of(run);
+        let rules = self.rules_about(situation.arguments);
+        let stricter = rules.filter(|rule| rule.decision != Decision::Allow);
+        let sort = EffectKind::of(run);
         let judged = stricter.filter_map(|rule| rule.on_effect(tool, run, sort)).reduce(Ruling::stricter)?;
         let is_granted = situation.grants.iter().any(|grant| grant.is_of_command(told))
             || is_thrown_away(situation.mode, told, situation.contained);
@@ -262,10 +272,8 @@ impl Policy {
         let Situation { contained, by_name, .. } = situation;
         // Finding the sort looks at paths, so it is done once for all rules.
         let sort = self.named.sort_of(effect);
-        let opinions = |rules: &'_ [Rule]| -> Vec<Ruling> {
-            rules.iter().filter_map(|rule| rule.on_effect(tool, effect, sort)).collect()
-        };
-        let by_default = opinions(&self.defaults).into_iter().reduce(Ruling::stricter);
+        let opinion = |rule: &Rule| rule.on_effect(tool, effect, sort);
+        let by_default = self.defaults.iter().filter_map(opinion).reduce(Ruling::stricter);
         let mut by_default = by_default.unwrap_or_else(|| no_rule_knows(effect));
         if let Some(folder) = situation.own_folder(effect, sort) {
             by_default = of_session(effect, folder);
@@ -278,15 +286,16 @@ impl Policy {
             by_default = by_default.granted();
         }
         by_default.reason.push_str(self.named.why(effect).unwrap_or_default());
-        let (allowing, others): (Vec<Ruling>, Vec<Ruling>) = opinions(&self.rules)
-            .into_iter()
+        let (allowing, others): (Vec<Ruling>, Vec<Ruling>) = self
+            .rules_about(situation.arguments)
+            .filter_map(opinion)
             .chain(self.by_settings(effect))
             .partition(|ruling| ruling.decision == Decision::Allow);
         let is_answerable = by_default.is_ordinary_question()
             && sort.is_answerable()
             && (by_name || !gets_network_of_another(effect, all));
         match (others.into_iter().reduce(Ruling::stricter), allowing.into_iter().next()) {
-            // Somebody's own words go before ours.
+            // Written rules go before the default ones.
             (Some(added), _) => added.stricter(by_default),
             (None, Some(allowing)) if is_answerable => allowing,
             (None, _) => by_default,
@@ -296,11 +305,11 @@ impl Policy {
 
 /// Returns whether a command may do this unasked only because it is contained: what it creates can be taken back, and
 /// the folders for temporary files that it sees are its own.
-fn rests_on_containment(effect: &Effect, sort: EffectSort, contained: Containment) -> bool {
+fn rests_on_containment(effect: &Effect, sort: EffectKind, contained: Containment) -> bool {
     match (sort, contained) {
         (_, Containment::Contained) => false,
-        (EffectSort::CommandCreatesInside, _) => true,
-        (EffectSort::CommandReadsSystem, Containment::WithoutSandbox) => looks_at_temporary(effect),
+        (EffectKind::CommandCreatesInside, _) => true,
+        (EffectKind::CommandReadsSystem, Containment::WithoutSandbox) => looks_at_temporary(effect),
         _ => false,
     }
 }
@@ -326,7 +335,7 @@ fn of_session(effect: &Effect, folder: &str) -> Ruling {
 
 fn looks_at_temporary(effect: &Effect) -> bool {
     let Effect::Step(step) = effect else { return false };
-    matches!(&step.does, Does::Read(target) | Does::List(target) if Zone::of(target) == Zone::Temporary)
+    matches!(&step.does, Does::Read(target) | Does::List(target) if PathClass::of(target) == PathClass::Temporary)
 }
 
 /// Returns whether an effect would stay although nothing is to be kept. What a command changes in files is thrown away
@@ -343,12 +352,12 @@ fn is_too_much_for(mode: Mode, effect: &Effect) -> bool {
 /// Returns whether all that a part of a command could leave behind is thrown away, so that there is nothing to say yes to.
 /// What it reads elsewhere has been read, and what it does to other processes or over the network has been done.
 fn is_thrown_away(mode: Mode, effect: &Effect, contained: Containment) -> bool {
-    let is_discarded = match EffectSort::of(effect) {
-        EffectSort::CommandChangesSecret
-        | EffectSort::CommandNotUnderstood
-        | EffectSort::CommandChangesSettings
-        | EffectSort::CommandChangesHistory
-        | EffectSort::CommandPrints => contained == Containment::Contained,
+    let is_discarded = match EffectKind::of(effect) {
+        EffectKind::CommandChangesSecret
+        | EffectKind::CommandNotUnderstood
+        | EffectKind::CommandChangesSettings
+        | EffectKind::CommandChangesHistory
+        | EffectKind::CommandPrints => contained == Containment::Contained,
         _ => GrantScope::Contained.covers(effect, contained),
     };
     mode == Mode::Try && is_discarded
@@ -359,8 +368,8 @@ fn is_thrown_away(mode: Mode, effect: &Effect, contained: Containment) -> bool {
 fn gets_network_of_another(effect: &Effect, all: &[Effect]) -> bool {
     let Effect::Step(step) = effect else { return false };
     let runs_code = matches!(
-        EffectSort::of(effect),
-        EffectSort::CommandRunsCode | EffectSort::CommandRunsUnknownProgram | EffectSort::CommandNotUnderstood
+        EffectKind::of(effect),
+        EffectKind::CommandRunsCode | EffectKind::CommandRunsUnknownProgram | EffectKind::CommandNotUnderstood
     );
     let is_of_another = |other: &&Effect| matches!(other, Effect::Step(other) if other.part != step.part);
     let has_own = all.iter().any(|other| !is_of_another(&other) && other.gives_network());

@@ -1,16 +1,17 @@
 //! Rules: what they match and what they decide.
 
 use std::fmt;
-use std::sync::LazyLock;
 
-use haft_contract::effect::{Change, Claim, Danger, Does, Effect};
-use haft_contract::guarded::{is_secret, may_hold_guarded, protected};
+use haft_contract::effect::{Danger, Effect};
+use haft_contract::guarded::protected;
 use haft_contract::path::Target;
+use serde_json::Value;
 
 use crate::decision::{Class, Decision, Ruling};
+use crate::effect_kind::EffectKind;
 use crate::rules::conditions::Conditions;
 use crate::rules::fit::Fit;
-use crate::zone::{Zone, is_of_haft, is_temporary_folder};
+use haft_command::path_class::is_of_haft;
 
 /// One rule with its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,8 +36,8 @@ pub enum Pattern {
     /// Every call of the tool with this native name.
     Tool(String),
     /// Every effect of this sort.
-    Effect(EffectSort),
-    /// Every effect that fits all conditions of a rule that somebody wrote.
+    Effect(EffectKind),
+    /// Every effect that fits all conditions of a written rule.
     Written(Box<Conditions>),
 }
 
@@ -47,188 +48,6 @@ impl fmt::Display for Pattern {
             Pattern::Tool(name) => write!(f, "tool {name}"),
             Pattern::Effect(sort) => write!(f, "effect {}", sort.name()),
             Pattern::Written(conditions) => conditions.fmt(f),
-        }
-    }
-}
-
-/// Sorts of effects that rules speak about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EffectSort {
-    /// Reads inside the workspace.
-    ReadInside,
-    /// Reads a file inside the workspace whose content is a secret.
-    ReadSecret,
-    /// Reads anywhere else.
-    ReadOutside,
-    /// Changes inside the workspace.
-    ChangeInside,
-    /// Changes something inside the workspace whose name is protected, whose content is a secret, or that may hold such.
-    ChangeGuarded,
-    /// Changes anywhere else.
-    ChangeOutside,
-    /// Runs a command.
-    Run,
-    /// Runs a command with less in its way than there should be.
-    Expose,
-    /// Opens a connection.
-    Connect,
-    /// A remote tool that says it only reads.
-    RemoteRead,
-    /// A remote tool that may change something.
-    RemoteChange,
-    /// Hands work to another agent.
-    Delegate,
-    /// Touches the session's own state.
-    Session,
-    /// A command that only computes or prints.
-    CommandPrints,
-    /// A command that reads what the system shows to everybody, or writes where nothing is kept.
-    CommandReadsSystem,
-    /// A command that reads outside the workspace and the system, or lists names there.
-    CommandReadsElsewhere,
-    /// A command that reads something known only when it runs.
-    CommandReadsUnknown,
-    /// A command that reveals a secret.
-    CommandRevealsSecret,
-    /// A command that creates something inside the workspace.
-    CommandCreatesInside,
-    /// A command that changes something inside the workspace.
-    CommandChangesInside,
-    /// A command that removes something inside the workspace.
-    CommandRemovesInside,
-    /// A command that removes the workspace itself.
-    CommandRemovesWorkspace,
-    /// A command that changes something known only when it runs.
-    CommandChangesUnknown,
-    /// A command that writes into a folder for temporary files.
-    CommandChangesTemporary,
-    /// A command that changes a file of the workspace whose content is a secret.
-    CommandChangesSecret,
-    /// A command that changes a name that makes programs run, or the folder of version control.
-    CommandChangesProtected,
-    /// A command that changes something anywhere else.
-    CommandChangesOutside,
-    /// A command that uses the network.
-    CommandConnects,
-    /// A command that sends something out for others.
-    CommandPublishes,
-    /// A command that runs code of the workspace.
-    CommandRunsCode,
-    /// A command with a program that is not in the table.
-    CommandRunsUnknownProgram,
-    /// A command that cannot be understood before it runs.
-    CommandNotUnderstood,
-    /// A command that changes settings.
-    CommandChangesSettings,
-    /// A command that changes the state of its shell.
-    CommandChangesShell,
-    /// A command that adds to the history of version control or moves in it.
-    CommandChangesHistory,
-    /// A command that acts on other processes.
-    CommandActsOnProcesses,
-    /// A command that does something dangerous.
-    Dangerous(Danger),
-}
-
-impl EffectSort {
-    /// Sorts an effect. There is no rest: a new effect must be placed here.
-    pub fn of(effect: &Effect) -> Self {
-        match effect {
-            Effect::Read(Target::Inside(place)) if is_secret(place.path()) => EffectSort::ReadSecret,
-            Effect::Read(Target::Inside(_)) => EffectSort::ReadInside,
-            Effect::Read(Target::Outside(_)) => EffectSort::ReadOutside,
-            Effect::Change(Target::Inside(place), _)
-                if protected(place.path()).is_some() || is_secret(place.path()) || may_hold_guarded(place.path()) =>
-            {
-                EffectSort::ChangeGuarded
-            }
-            Effect::PlantRepository(_) | Effect::ChangeFollowed(_) => EffectSort::ChangeGuarded,
-            Effect::Change(Target::Inside(_), _) => EffectSort::ChangeInside,
-            Effect::Change(Target::Outside(_), _) => EffectSort::ChangeOutside,
-            Effect::Run(_) => EffectSort::Run,
-            Effect::Step(step) => EffectSort::of_step(&step.does),
-            Effect::Expose(_) => EffectSort::Expose,
-            Effect::Connect(_) => EffectSort::Connect,
-            Effect::Remote(claim) if claim.claims == Claim::OnlyReads => EffectSort::RemoteRead,
-            Effect::Remote(_) => EffectSort::RemoteChange,
-            Effect::Delegate(_) => EffectSort::Delegate,
-            Effect::Session(_) => EffectSort::Session,
-        }
-    }
-
-    /// Returns whether it is refused where nobody has said anything.
-    pub(crate) fn is_refused(self) -> bool {
-        static REFUSED: LazyLock<Vec<EffectSort>> = LazyLock::new(|| {
-            let refused = |rule: Rule| match rule.matches {
-                Pattern::Effect(sort) if rule.decision == Decision::Deny => Some(sort),
-                _ => None,
-            };
-            defaults().into_iter().filter_map(refused).collect()
-        });
-        REFUSED.contains(&self)
-    }
-
-    pub(crate) fn of_step(does: &Does) -> Self {
-        match does {
-            Does::Nothing | Does::NothingElse => EffectSort::CommandPrints,
-            Does::Read(target) => Self::of_command_reading(target),
-            Does::List(target) => match Zone::of(target) {
-                zone if zone.is_inside() => EffectSort::ReadInside,
-                Zone::Secret if target.is_inside() => EffectSort::ReadInside,
-                Zone::Sink | Zone::Temporary | Zone::System | Zone::Device => EffectSort::CommandReadsSystem,
-                _ => EffectSort::CommandReadsElsewhere,
-            },
-            Does::ReadUnknown => EffectSort::CommandReadsUnknown,
-            Does::Change(target, change) => Self::of_command_changing(target, *change),
-            Does::ChangeUnknown(_) => EffectSort::CommandChangesUnknown,
-            Does::Connect(_) => EffectSort::CommandConnects,
-            Does::Publish(_) | Does::Serve(_) | Does::SendHere(_) => EffectSort::CommandPublishes,
-            Does::Code(_) => EffectSort::CommandRunsCode,
-            Does::Program(_) => EffectSort::CommandRunsUnknownProgram,
-            Does::Unknown(_) => EffectSort::CommandNotUnderstood,
-            Does::Settings(_) => EffectSort::CommandChangesSettings,
-            Does::ShellState(_) => EffectSort::CommandChangesShell,
-            Does::History(_) => EffectSort::CommandChangesHistory,
-            Does::Process(_) => EffectSort::CommandActsOnProcesses,
-            Does::Danger(danger, _) => EffectSort::Dangerous(*danger),
-        }
-    }
-
-    fn of_command_reading(target: &Target) -> Self {
-        match Zone::of(target) {
-            Zone::Root | Zone::Inside | Zone::Protected => EffectSort::ReadInside,
-            Zone::Sink | Zone::Temporary | Zone::System => EffectSort::CommandReadsSystem,
-            Zone::Device => EffectSort::Dangerous(Danger::Device),
-            Zone::Secret => EffectSort::CommandRevealsSecret,
-            Zone::Haft => EffectSort::Dangerous(Danger::Haft),
-            Zone::Start | Zone::Elsewhere => EffectSort::CommandReadsElsewhere,
-        }
-    }
-
-    fn of_command_changing(target: &Target, change: Change) -> Self {
-        match Zone::of(target) {
-            Zone::Root if change == Change::Remove => EffectSort::CommandRemovesWorkspace,
-            Zone::Root | Zone::Inside => match change {
-                Change::Create => EffectSort::CommandCreatesInside,
-                Change::Replace => EffectSort::CommandChangesInside,
-                Change::Remove => EffectSort::CommandRemovesInside,
-            },
-            Zone::Protected => EffectSort::CommandChangesProtected,
-            Zone::Sink => EffectSort::CommandReadsSystem,
-            // Everything that anybody has put there goes with it, perhaps also the workspace or the home.
-            Zone::Temporary if change == Change::Remove && is_temporary_folder(target.place().path()) => {
-                EffectSort::CommandChangesOutside
-            }
-            Zone::Temporary => EffectSort::CommandChangesTemporary,
-            Zone::Device => EffectSort::Dangerous(Danger::Device),
-            Zone::Haft => EffectSort::Dangerous(Danger::Haft),
-            Zone::Start => EffectSort::Dangerous(Danger::PlantedCode),
-            // A name may be both, as `.envrc` is: a secret that a shell runs.
-            Zone::Secret if target.is_inside() && protected(target.place().path()).is_some() => {
-                EffectSort::CommandChangesProtected
-            }
-            Zone::Secret if target.is_inside() => EffectSort::CommandChangesSecret,
-            Zone::System | Zone::Secret | Zone::Elsewhere => EffectSort::CommandChangesOutside,
         }
     }
 }
@@ -245,8 +64,16 @@ impl Rule {
         is_meant.then(|| self.ruling(&format!("call {tool}")))
     }
 
+    /// Returns whether the rule says nothing of the arguments of a call, or these fit.
+    pub fn fits_arguments(&self, arguments: Option<&Value>) -> bool {
+        match &self.matches {
+            Pattern::Tool(_) | Pattern::Effect(_) => true,
+            Pattern::Written(conditions) => conditions.fits_arguments(arguments),
+        }
+    }
+
     /// Returns the rule's opinion on an effect of this sort of a call of this tool, if it has one.
-    pub fn on_effect(&self, tool: &str, effect: &Effect, sort: EffectSort) -> Option<Ruling> {
+    pub fn on_effect(&self, tool: &str, effect: &Effect, sort: EffectKind) -> Option<Ruling> {
         let fit = match &self.matches {
             Pattern::Tool(_) => Fit::Not,
             Pattern::Effect(wanted) => Fit::exactly_if(*wanted == sort),
@@ -264,7 +91,7 @@ impl Rule {
         }
     }
 
-    /// Refuses what belongs to haft itself: wherever it lies, nobody can add it to the workspace.
+    /// Refuses what belongs to haft itself: wherever it lies, it cannot be added to the workspace.
     fn on_haft(&self, effect: &Effect) -> Ruling {
         Ruling {
             reason: format!("It would {effect}, which belongs to haft itself."),
@@ -350,11 +177,11 @@ fn of_dangers() -> Vec<Rule> {
         ("haft itself", Danger::Haft, "leave haft's rules and state to the user"),
         ("exhaustion", Danger::Exhaustion, "run it once, with a limit"),
     ];
-    let rule = |(name, danger, instead)| of_command(name, EffectSort::Dangerous(danger), Decision::Deny, instead);
+    let rule = |(name, danger, instead)| of_command(name, EffectKind::Dangerous(danger), Decision::Deny, instead);
     dangers.map(rule).into()
 }
 
-fn of_command(name: &str, sort: EffectSort, decision: Decision, instead: &str) -> Rule {
+fn of_command(name: &str, sort: EffectKind, decision: Decision, instead: &str) -> Rule {
     Rule {
         name: name.to_owned(),
         matches: Pattern::Effect(sort),
@@ -373,51 +200,51 @@ fn of_commands() -> Vec<Rule> {
     let ask = "ask the user to allow it";
     let inside = "work inside the workspace, or ask the user to do it by hand";
     vec![
-        rule("commands that print", EffectSort::CommandPrints, Allow, ""),
-        rule("commands that read the system", EffectSort::CommandReadsSystem, Allow, ""),
+        rule("commands that print", EffectKind::CommandPrints, Allow, ""),
+        rule("commands that read the system", EffectKind::CommandReadsSystem, Allow, ""),
         rule(
             "commands that read elsewhere",
-            EffectSort::CommandReadsElsewhere,
+            EffectKind::CommandReadsElsewhere,
             Ask,
             "ask the user to copy it into the workspace",
         ),
-        rule("commands that read the unknown", EffectSort::CommandReadsUnknown, Ask, "name the files"),
+        rule("commands that read the unknown", EffectKind::CommandReadsUnknown, Ask, "name the files"),
         Rule {
             reason: SECRET_BY_NAME.to_owned(),
             ..rule(
                 "secrets in commands",
-                EffectSort::CommandRevealsSecret,
+                EffectKind::CommandRevealsSecret,
                 Deny,
                 "do without the secret, or ask the user for the one thing you need; an example without secrets can have a \
                  name such as example.env",
             )
         },
-        rule("commands that create", EffectSort::CommandCreatesInside, Allow, ""),
-        rule("commands that change", EffectSort::CommandChangesInside, Ask, ask),
-        rule("commands that remove", EffectSort::CommandRemovesInside, Ask, ask),
-        rule("the workspace itself", EffectSort::CommandRemovesWorkspace, Deny, "name the files and folders to remove"),
-        rule("commands that change the unknown", EffectSort::CommandChangesUnknown, Ask, "name the files"),
-        rule("temporary files", EffectSort::CommandChangesTemporary, Ask, ask),
+        rule("commands that create", EffectKind::CommandCreatesInside, Allow, ""),
+        rule("commands that change", EffectKind::CommandChangesInside, Ask, ask),
+        rule("commands that remove", EffectKind::CommandRemovesInside, Ask, ask),
+        rule("the workspace itself", EffectKind::CommandRemovesWorkspace, Deny, "name the files and folders to remove"),
+        rule("commands that change the unknown", EffectKind::CommandChangesUnknown, Ask, "name the files"),
+        rule("temporary files", EffectKind::CommandChangesTemporary, Ask, ask),
         Rule {
             reason: SECRET_BY_NAME.to_owned(),
-            ..rule("secrets changed by commands", EffectSort::CommandChangesSecret, Ask, ask)
+            ..rule("secrets changed by commands", EffectKind::CommandChangesSecret, Ask, ask)
         },
         rule(
             "protected names in commands",
-            EffectSort::CommandChangesProtected,
+            EffectKind::CommandChangesProtected,
             Deny,
             "use \"edit_file\" or \"write_file\", so that the user is asked, or do without it",
         ),
-        rule("commands that change elsewhere", EffectSort::CommandChangesOutside, Deny, inside),
-        rule("network", EffectSort::CommandConnects, Ask, ask),
-        rule("publishing", EffectSort::CommandPublishes, Ask, ask),
-        rule("code of the workspace", EffectSort::CommandRunsCode, Ask, ask),
-        rule("unknown programs", EffectSort::CommandRunsUnknownProgram, Ask, ask),
-        rule("not understood", EffectSort::CommandNotUnderstood, Ask, "write it in a plainer form"),
-        rule("settings", EffectSort::CommandChangesSettings, Ask, ask),
-        rule("shell state", EffectSort::CommandChangesShell, Ask, ask),
-        rule("version control", EffectSort::CommandChangesHistory, Ask, ask),
-        rule("processes", EffectSort::CommandActsOnProcesses, Ask, ask),
+        rule("commands that change elsewhere", EffectKind::CommandChangesOutside, Deny, inside),
+        rule("network", EffectKind::CommandConnects, Ask, ask),
+        rule("publishing", EffectKind::CommandPublishes, Ask, ask),
+        rule("code of the workspace", EffectKind::CommandRunsCode, Ask, ask),
+        rule("unknown programs", EffectKind::CommandRunsUnknownProgram, Ask, ask),
+        rule("not understood", EffectKind::CommandNotUnderstood, Ask, "write it in a plainer form"),
+        rule("settings", EffectKind::CommandChangesSettings, Ask, ask),
+        rule("shell state", EffectKind::CommandChangesShell, Ask, ask),
+        rule("version control", EffectKind::CommandChangesHistory, Ask, ask),
+        rule("processes", EffectKind::CommandActsOnProcesses, Ask, ask),
     ]
 }
 
@@ -438,24 +265,24 @@ fn of_tools() -> Vec<Rule> {
     let outside = "ask the user to add that folder, or to copy the file into the workspace";
     let ask = "ask the user to allow it";
     vec![
-        rule("reads inside", EffectSort::ReadInside, Allow, "Reading inside the workspace is allowed.", ""),
-        rule("session state", EffectSort::Session, Allow, "It touches only the session's own state.", ""),
-        rule("reads outside", EffectSort::ReadOutside, Deny, "It would {}, which is outside the workspace.", outside),
+        rule("reads inside", EffectKind::ReadInside, Allow, "Reading inside the workspace is allowed.", ""),
+        rule("session state", EffectKind::Session, Allow, "It touches only the session's own state.", ""),
+        rule("reads outside", EffectKind::ReadOutside, Deny, "It would {}, which is outside the workspace.", outside),
         rule(
             "changes outside",
-            EffectSort::ChangeOutside,
+            EffectKind::ChangeOutside,
             Deny,
             "It would {}, which is outside the workspace.",
             outside,
         ),
-        rule("changes", EffectSort::ChangeInside, Ask, "It would {}.", ask),
-        dangerous("secret files", EffectSort::ReadSecret, SECRET_BY_NAME),
-        dangerous("protected names", EffectSort::ChangeGuarded, "It would {}."),
-        dangerous("weak sandbox", EffectSort::Expose, "It would {}."),
-        rule("commands", EffectSort::Run, Ask, "It would {}.", ask),
-        rule("connections", EffectSort::Connect, Ask, "It would {}.", ask),
-        rule("remote reads", EffectSort::RemoteRead, Ask, "It would {}.", ask),
-        rule(REMOTE_CHANGES, EffectSort::RemoteChange, Ask, "It would {}.", ask),
-        rule("delegation", EffectSort::Delegate, Ask, "It would {}.", ask),
+        rule("changes", EffectKind::ChangeInside, Ask, "It would {}.", ask),
+        dangerous("secret files", EffectKind::ReadSecret, SECRET_BY_NAME),
+        dangerous("protected names", EffectKind::ChangeGuarded, "It would {}."),
+        dangerous("weak sandbox", EffectKind::Expose, "It would {}."),
+        rule("commands", EffectKind::Run, Ask, "It would {}.", ask),
+        rule("connections", EffectKind::Connect, Ask, "It would {}.", ask),
+        rule("remote reads", EffectKind::RemoteRead, Ask, "It would {}.", ask),
+        rule(REMOTE_CHANGES, EffectKind::RemoteChange, Ask, "It would {}.", ask),
+        rule("delegation", EffectKind::Delegate, Ask, "It would {}.", ask),
     ]
 }

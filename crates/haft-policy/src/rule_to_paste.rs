@@ -13,9 +13,11 @@ use haft_contract::effect::{Does, Effect, Step};
 use haft_contract::path::Target;
 
 use crate::decision::Decision;
+use crate::effect_kind::EffectKind;
+use crate::effect_kind::RuleAnswer;
 use crate::policy::{Policy, Situation};
-use crate::rule::{EffectSort, Rule};
-use crate::rules::draft::{Draft, Known};
+use crate::rule::Rule;
+use crate::rules::draft::{Draft, Known, Patterns};
 use crate::rules::examples::Reader;
 use crate::rules::names::GAP;
 
@@ -70,8 +72,8 @@ pub fn rule_to_paste(policy: &Policy, (tool, effects): (&str, &[Effect]), situat
 
 /// Returns whether a tool itself, and not a command, would change files of the workspace, and there is nothing else.
 fn changes_inside<'a>(open: impl Iterator<Item = &'a Effect>) -> bool {
-    let mut sorts = open.map(EffectSort::of).peekable();
-    sorts.peek().is_some() && sorts.all(|sort| sort == EffectSort::ChangeInside)
+    let mut sorts = open.map(EffectKind::of).peekable();
+    sorts.peek().is_some() && sorts.all(|sort| sort == EffectKind::ChangeInside)
 }
 
 /// Returns the rules that these effects need, one for each program; nothing where there are none or too many.
@@ -102,12 +104,12 @@ struct Sketch {
 impl Sketch {
     /// About what a tool changes in the workspace, whichever file: a rule for one would be asked for again with the next.
     fn of_changes(tool: &str) -> Self {
-        let effect = Some(EffectSort::ChangeInside.name());
+        let effect = Some(EffectKind::ChangeInside.name());
         Sketch { tool: Some(tool.to_owned()), effect, ..Sketch::default() }
     }
 
     fn of(step: &Step) -> Option<Self> {
-        if !may_be_allowed(EffectSort::of_step(&step.does)) {
+        if EffectKind::of_step(&step.does).facts().written_rule != RuleAnswer::Offered {
             return None;
         }
         let (path, host) = match &step.does {
@@ -148,11 +150,11 @@ impl Sketch {
             name: Some(self.name()),
             decision: Some("allow".to_owned()),
             reason: Some(REASON.to_owned()),
-            tool: self.tool.clone(),
-            effect: self.effect.map(str::to_owned),
-            program: self.program.clone(),
-            path: self.path.clone(),
-            host: self.host.clone(),
+            tool: self.tool.clone().map(Patterns::from),
+            effect: self.effect.map(Patterns::from),
+            program: self.program.clone().map(Patterns::from),
+            path: self.path.clone().map(Patterns::from),
+            host: self.host.clone().map(Patterns::from),
             matches: self.example.clone().map(|example| vec![example]),
             ..Draft::default()
         };
@@ -188,23 +190,6 @@ impl Sketch {
         let what = self.program.clone().or_else(|| self.tool.as_ref().map(|tool| format!("changes by {tool}")));
         format!("allow {}{}{}", what.unwrap_or_default(), path.unwrap_or_default(), host.unwrap_or_default())
     }
-}
-
-/// An allow rule answers ordinary questions about what is understood.
-fn may_be_allowed(sort: EffectSort) -> bool {
-    matches!(
-        sort,
-        EffectSort::CommandReadsElsewhere
-            | EffectSort::CommandCreatesInside
-            | EffectSort::CommandChangesInside
-            | EffectSort::CommandRemovesInside
-            | EffectSort::CommandChangesTemporary
-            | EffectSort::CommandConnects
-            | EffectSort::CommandPublishes
-            | EffectSort::CommandRunsCode
-            | EffectSort::CommandRunsUnknownProgram
-            | EffectSort::CommandChangesHistory
-    )
 }
 
 /// A path in a rule is a pattern: one with signs of patterns in it would mean something else.

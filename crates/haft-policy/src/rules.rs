@@ -6,6 +6,7 @@
 //!
 //! Not here: the file and its lines (`haft-config`), how opinions are put together (`policy`).
 
+pub mod arguments;
 pub mod conditions;
 pub mod draft;
 pub mod examples;

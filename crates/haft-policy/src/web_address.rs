@@ -3,13 +3,13 @@
 //! An address is taken as it stands only where all programs read it alike. What one reads as the host and another as the
 //! user before it, or hides in an encoding, is said to be so.
 //!
-//! Not here: asking the network what a name means; whoever dials looks at the answer again.
+//! Not here: asking the network what a name means; the connection is judged again with the answer.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use haft_contract::effect::Host;
 
-use crate::command::programs::address::{METADATA, normal};
+use haft_command::programs::address::{METADATA, normal};
 
 /// What an address leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]

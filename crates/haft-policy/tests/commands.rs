@@ -4,8 +4,8 @@
 mod command_cases;
 
 use command_cases::{CommandCase, KNOWN_MISSES, surprises};
-use haft_policy::command::examples::{decision, steps_in_scene};
 use haft_policy::decision::Decision;
+use haft_policy::examples::{decision, steps_in_scene};
 
 fn judged(case: &CommandCase) -> String {
     let verdict = match decision(&case.command) {

@@ -108,16 +108,18 @@ fn every_scope() -> Vec<GrantScope> {
 }
 
 /// What a yes to contained commands covers, in the order of `every_sort`.
-const CONTAINED: [EffectSort; 9] = [
-    EffectSort::CommandReadsUnknown,
-    EffectSort::CommandCreatesInside,
-    EffectSort::CommandChangesInside,
-    EffectSort::CommandRemovesInside,
-    EffectSort::CommandChangesTemporary,
-    EffectSort::CommandChangesUnknown,
-    EffectSort::CommandRunsCode,
-    EffectSort::CommandRunsUnknownProgram,
-    EffectSort::CommandChangesShell,
+const CONTAINED: [EffectKind; 10] = [
+    EffectKind::CommandReadsUnknown,
+    EffectKind::CommandCreatesInside,
+    EffectKind::CommandChangesInside,
+    EffectKind::CommandRemovesInside,
+    EffectKind::CommandChangesTemporary,
+    EffectKind::CommandChangesUnknown,
+    EffectKind::CommandRunsCode,
+    EffectKind::CommandRunsUnknownProgram,
+    EffectKind::CommandChangesShell,
+    // A command sees no processes but its own.
+    EffectKind::CommandActsOnProcesses,
 ];
 
 const EVERY_CONTAINMENT: [Containment; 4] =
@@ -130,10 +132,10 @@ fn covered(scope: &GrantScope, contained: Containment) -> Vec<String> {
 
 /// Compares the sorts that a scope covers where commands are contained, in the order of `every_sort`.
 #[track_caller]
-fn check_covered(scope: &GrantScope, expected: &[EffectSort]) {
+fn check_covered(scope: &GrantScope, expected: &[EffectKind]) {
     let all = every_sort();
     let covers = |effect: &&Effect| scope.covers(effect, Containment::Contained);
-    assert_eq!(all.iter().filter(covers).map(EffectSort::of).collect::<Vec<_>>(), expected, "{scope}");
+    assert_eq!(all.iter().filter(covers).map(EffectKind::of).collect::<Vec<_>>(), expected, "{scope}");
 }
 
 fn allowed(effects: &[Effect], grants: &[GrantScope], contained: Containment) -> bool {
@@ -146,7 +148,7 @@ fn the_list_of_these_tests_has_every_sort_that_a_rule_speaks_of() {
     let all = every_sort();
     for rule in defaults() {
         let Pattern::Effect(sort) = rule.matches else { continue };
-        assert!(all.iter().any(|effect| EffectSort::of(effect) == sort), "{sort:?}");
+        assert!(all.iter().any(|effect| EffectKind::of(effect) == sort), "{sort:?}");
     }
 }
 
@@ -176,7 +178,7 @@ fn contained_is_what_its_words_say_and_only_where_it_holds() {
 
 #[test]
 fn the_other_scopes_cover_their_own_matter_and_nothing_else() {
-    use EffectSort::{
+    use EffectKind::{
         ChangeGuarded, ChangeInside, CommandChangesHistory, CommandConnects, Connect, Delegate, RemoteChange,
         RemoteRead,
     };
@@ -193,7 +195,8 @@ fn the_other_scopes_cover_their_own_matter_and_nothing_else() {
     }
     check_covered(&remote, &[RemoteRead, RemoteChange]);
     check_covered(&GrantScope::Agent(AgentName("scout".into())), &[Delegate]);
-    let both = [&CONTAINED[..], &[CommandChangesHistory]].concat();
+    let (last, others) = CONTAINED.split_last().expect("it covers something");
+    let both = [others, &[CommandChangesHistory, *last]].concat();
     check_covered(&GrantScope::Several(vec![GrantScope::Contained, GrantScope::History]), &both);
     let other = exactly("another command", "");
     assert!(covered(&other, Containment::Contained).is_empty());

@@ -68,7 +68,7 @@ fn an_effect_that_no_rule_knows_is_never_allowed_silently() {
 
 #[test]
 fn adding_a_rule_that_asks_or_denies_never_loosens() {
-    let sorts = [EffectSort::ReadInside, EffectSort::Run, EffectSort::ChangeOutside];
+    let sorts = [EffectKind::ReadInside, EffectKind::Run, EffectKind::ChangeOutside];
     for decision in [Decision::Ask, Decision::Deny] {
         for sort in sorts {
             let rule = Rule {
@@ -100,7 +100,7 @@ fn a_grant_answers_an_ordinary_question_and_never_a_dangerous_one_or_a_denial() 
     assert_eq!(judged(&Policy::default(), Mode::Plan), Decision::Deny);
     let careful = Rule {
         name: "careful".into(),
-        matches: Pattern::Effect(EffectSort::ChangeInside),
+        matches: Pattern::Effect(EffectKind::ChangeInside),
         decision: Decision::Ask,
         class: Class::Dangerous,
         reason: String::new(),
@@ -139,7 +139,7 @@ fn part(does: Does) -> Effect {
 fn about_running(decision: Decision) -> Policy {
     Policy::default().with_rules([Rule {
         name: "mine".into(),
-        matches: Pattern::Effect(EffectSort::Run),
+        matches: Pattern::Effect(EffectKind::Run),
         decision,
         class: Class::Ordinary,
         reason: "We said so.".into(),

@@ -1,8 +1,8 @@
 //! Which rule a person is shown for which question. Commands are read as they are in the scene of the examples.
 
 use super::*;
-use crate::command::examples::steps_in_scene;
 use crate::decision::Class;
+use crate::examples::steps_in_scene;
 use crate::rule::Pattern;
 
 fn pasted_by(policy: &Policy, command: &str) -> Option<String> {
@@ -83,7 +83,7 @@ fn a_path_of_the_workspace_is_not_the_same_path_elsewhere() {
     let elsewhere = Target::Outside(haft_contract::path::Place::new("/notes.txt", haft_contract::path::Extent::Entry));
     for effect in steps_in_scene("rm notes.txt") {
         let Effect::Step(step) = effect else { continue };
-        let opinion = |effect: Effect| rule.on_effect("bash", &effect, EffectSort::of(&effect));
+        let opinion = |effect: Effect| rule.on_effect("bash", &effect, EffectKind::of(&effect));
         assert!(opinion(Effect::Step(step.clone())).is_some());
         let does = Does::Change(elsewhere.clone(), haft_contract::effect::Change::Remove);
         assert_eq!(opinion(Effect::Step(Step { does, ..step })), None);
@@ -138,7 +138,7 @@ fn what_a_tool_changes_is_allowed_by_its_name_and_only_what_is_ordinary() {
 fn a_rule_that_would_not_help_is_not_shown() {
     let asks = Rule {
         name: "mine".into(),
-        matches: Pattern::Effect(EffectSort::CommandRunsCode),
+        matches: Pattern::Effect(EffectKind::CommandRunsCode),
         decision: Decision::Ask,
         class: Class::Ordinary,
         reason: String::new(),

@@ -2,53 +2,67 @@
 
 use std::fmt;
 
-use haft_contract::effect::{Change, Does, Effect, Host, Step};
+use haft_contract::effect::{Change, Does, Effect, Step};
 use haft_contract::path::Target;
 
+use serde_json::Value;
+
+use super::arguments::ArgumentPattern;
 use super::fit::Fit;
 use super::names::{GAP, NamePattern};
 use super::paths::{PathPattern, Touch};
 use super::words::{FlagPattern, ProgramPattern};
-use crate::command::programs::address::normal;
-use crate::rule::EffectSort;
-use crate::zone::Zone;
+use crate::effect_kind::EffectKind;
+use haft_command::path_class::PathClass;
+use haft_command::programs::address::host_name;
 
-/// What a written rule is about. A condition that is missing holds always; there is at least one.
+/// What a written rule is about. All conditions must hold; an empty list holds always, and of the others one is enough.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Conditions {
     /// The native name of the tool.
-    pub tool: Option<NamePattern>,
+    pub tools: Vec<NamePattern>,
     /// The sort of effect.
-    pub effect: Option<EffectSort>,
+    pub effects: Vec<EffectKind>,
     /// The program and subcommand of a part of a command.
-    pub program: Option<ProgramPattern>,
-    /// Flags of it, one of which is given; empty for any.
+    pub programs: Vec<ProgramPattern>,
+    /// Flags of it, one of which is given.
     pub flags: Vec<FlagPattern>,
     /// What is touched.
-    pub path: Option<PathPattern>,
+    pub paths: Vec<PathPattern>,
     /// What is connected to.
-    pub host: Option<NamePattern>,
+    pub hosts: Vec<NamePattern>,
     /// Text in the words of a command, or in a path. Capitals do not matter.
-    pub text: Option<String>,
+    pub texts: Vec<String>,
+    /// What the arguments of the call are. Each must fit.
+    pub arguments: Vec<ArgumentPattern>,
+}
+
+/// Returns how well the best of several patterns fits; where there is none, everything does.
+fn best<T>(patterns: &[T], fit: impl Fn(&T) -> Fit) -> Fit {
+    patterns.iter().map(fit).max().unwrap_or(Fit::Exactly)
 }
 
 impl Conditions {
     /// Says how well an effect of a call of this tool fits.
     pub fn fit(&self, tool: &str, effect: &Effect) -> Fit {
-        let tool = self.tool.as_ref().map_or(Fit::Exactly, |name| Fit::exactly_if(name.is(tool)));
-        tool.min(self.fit_of_effect(effect))
+        best(&self.tools, |name| Fit::exactly_if(name.is(tool))).min(self.fit_of_effect(effect))
+    }
+
+    /// Returns whether the arguments of a call fit. Where nobody knows them, what is said of them does not.
+    pub fn fits_arguments(&self, arguments: Option<&Value>) -> bool {
+        self.arguments.iter().all(|pattern| arguments.is_some_and(|arguments| pattern.fits(arguments)))
     }
 
     /// Says how well an effect fits, whichever tool has it.
     fn fit_of_effect(&self, effect: &Effect) -> Fit {
-        let sort = self.effect.map_or(Fit::Exactly, |sort| Fit::exactly_if(sort == EffectSort::of(effect)));
-        let program = self.program.as_ref().map_or(Fit::Exactly, |program| program.fit(words(effect)));
-        let flags = self.flags.iter().map(|flag| flag.fit(words(effect))).max().unwrap_or(Fit::Exactly);
+        let sort = best(&self.effects, |sort| Fit::exactly_if(*sort == EffectKind::of(effect)));
+        let program = best(&self.programs, |program| program.fit(words(effect)));
+        let flags = best(&self.flags, |flag| flag.fit(words(effect)));
         // What hides the subcommand may hide its flags: `git ci`, with a setting that says what that is.
         let flags = if program == Fit::Perhaps { flags.max(Fit::Perhaps) } else { flags };
-        let path = self.path.as_ref().map_or(Fit::Exactly, |path| self.fit_of_path(path, effect));
-        let host = self.host.as_ref().map_or(Fit::Exactly, |host| fit_of_host(host, effect));
-        let text = self.text.as_ref().map_or(Fit::Exactly, |text| fit_of_text(text, effect));
+        let path = best(&self.paths, |path| self.fit_of_path(path, effect));
+        let host = best(&self.hosts, |host| fit_of_host(host, effect));
+        let text = best(&self.texts, |text| fit_of_text(text, effect));
         [sort, program, flags, path, host, text].into_iter().min().unwrap_or(Fit::Not)
     }
 
@@ -59,38 +73,49 @@ impl Conditions {
                 _ => Fit::Not,
             };
         };
-        // What is wider than its words, or a secret that nobody has spoken of, is no part of a permission.
-        let is_named = self.effect.is_some() || Zone::of(target) != Zone::Secret;
+        // What is wider than its words, or a secret that the rule does not name, is no part of a permission.
+        let is_named = !self.effects.is_empty() || PathClass::of(target) != PathClass::Secret;
         let most = if is_named && is_well_known(effect, target) { Fit::Exactly } else { Fit::Loosely };
         path.fit(target, touch).min(most)
     }
 
-    /// Returns whether a call is meant by its tool alone, whatever it would touch.
+    /// Returns whether a call of this tool is meant as such, whatever it would touch.
     pub fn is_of_tool(&self, tool: &str) -> bool {
-        let rest = Conditions { tool: None, ..self.clone() };
-        rest == Conditions::default() && self.tool.as_ref().is_some_and(|name| name.is(tool))
+        let rest = Conditions { tools: Vec::new(), arguments: Vec::new(), ..self.clone() };
+        let says_something = !self.tools.is_empty() || !self.arguments.is_empty();
+        let is_meant = self.tools.is_empty() || self.tools.iter().any(|name| name.is(tool));
+        rest == Conditions::default() && says_something && is_meant
     }
 
     /// Returns whether it is about the words of commands.
     pub fn is_about_commands(&self) -> bool {
-        self.program.is_some() || !self.flags.is_empty()
+        !self.programs.is_empty() || !self.flags.is_empty()
     }
 }
 
 /// Says what a rule is about, as its file says it.
 impl fmt::Display for Conditions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let flags: Vec<&str> = self.flags.iter().map(FlagPattern::text).collect();
+        fn either<'t>(texts: impl Iterator<Item = &'t str>) -> String {
+            texts.collect::<Vec<_>>().join(" or ")
+        }
+        let programs: Vec<String> = self.programs.iter().map(ProgramPattern::text).collect();
+        let arguments: Vec<String> = self.arguments.iter().map(ArgumentPattern::text).collect();
         let all = [
-            ("tool", self.tool.as_ref().map(|name| name.text().to_owned())),
-            ("effect", self.effect.map(|sort| sort.name().to_owned())),
-            ("program", self.program.as_ref().map(ProgramPattern::text)),
-            ("flag", Some(flags.join(" or ")).filter(|flags| !flags.is_empty())),
-            ("path", self.path.as_ref().map(|path| path.text().to_owned())),
-            ("host", self.host.as_ref().map(|host| host.text().to_owned())),
-            ("text", self.text.clone()),
+            ("tool", either(self.tools.iter().map(NamePattern::text))),
+            ("effect", either(self.effects.iter().map(|sort| sort.name()))),
+            ("program", programs.join(" or ")),
+            ("flag", either(self.flags.iter().map(FlagPattern::text))),
+            ("path", either(self.paths.iter().map(PathPattern::text))),
+            ("host", either(self.hosts.iter().map(NamePattern::text))),
+            ("text", either(self.texts.iter().map(String::as_str))),
+            ("argument", arguments.join(" and ")),
         ];
-        let told: Vec<String> = all.into_iter().filter_map(|(key, value)| Some(format!("{key} {}", value?))).collect();
+        let told: Vec<String> = all
+            .into_iter()
+            .filter(|(_, value)| !value.is_empty())
+            .map(|(key, value)| format!("{key} {value}"))
+            .collect();
         f.write_str(&told.join(", "))
     }
 }
@@ -132,27 +157,15 @@ fn is_well_known(effect: &Effect, target: &Target) -> bool {
 
 fn fit_of_host(host: &NamePattern, effect: &Effect) -> Fit {
     match effect {
-        Effect::Connect(name) => host.fit(&plain(name)),
+        Effect::Connect(name) => host.fit(&host_name(&name.0)),
         Effect::Step(step) => match &step.does {
-            Does::Connect(Some(name)) => host.fit(&plain(name)),
+            Does::Connect(Some(name)) => host.fit(&host_name(&name.0)),
             // Where it goes is known only when it runs, or to a setting.
             Does::Connect(None) | Does::Publish(_) | Does::Serve(_) | Does::SendHere(_) => Fit::Perhaps,
             _ => Fit::Not,
         },
         _ => Fit::Not,
     }
-}
-
-/// The name of a host without user, port and the dot at its end, in small letters; an address in its one form.
-fn plain(host: &Host) -> String {
-    let name = host.0.rsplit('@').next().unwrap_or_default();
-    let name = match name.strip_prefix('[').and_then(|name| name.split_once(']')) {
-        Some((address, _)) => address,
-        // An address with several colons has no port that could be told from it.
-        None if name.matches(':').count() == 1 => name.split(':').next().unwrap_or_default(),
-        None => name,
-    };
-    normal(&name.trim_end_matches('.').to_lowercase())
 }
 
 fn fit_of_text(text: &str, effect: &Effect) -> Fit {

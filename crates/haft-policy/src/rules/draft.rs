@@ -1,17 +1,35 @@
-//! A rule as somebody wrote it, before anybody knows whether it can hold.
+//! A rule as a person wrote it, before it is checked.
 
 use super::WrittenRule;
+use super::arguments::ArgumentPattern;
 use super::conditions::Conditions;
 use super::examples::{self, Examples, Failure, Reader};
 use super::names::NamePattern;
 use super::paths::{PathPattern, Roots};
 use super::words::{FlagPattern, ProgramPattern};
-use crate::command::programs::address::normal;
 use crate::decision::{Class, Decision};
-use crate::rule::{EffectSort, Pattern, Rule, defaults};
-use crate::sort_names::{self, Touches};
+use crate::effect_kind::EffectKind;
+use crate::effect_kind::{self, Touches};
+use crate::rule::{Pattern, Rule, defaults};
+use haft_command::programs::address::normal;
 
-/// A rule as somebody wrote it: the keys of its table.
+/// The patterns of one key, one of which must fit: a text, or a list of texts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Patterns(pub Vec<String>);
+
+impl From<&str> for Patterns {
+    fn from(text: &str) -> Self {
+        Self(vec![text.to_owned()])
+    }
+}
+
+impl From<String> for Patterns {
+    fn from(text: String) -> Self {
+        Self(vec![text])
+    }
+}
+
+/// A rule as a person wrote it: the keys of its table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Draft {
     /// Its name.
@@ -23,20 +41,22 @@ pub struct Draft {
     /// What to do instead.
     pub instead: Option<String>,
     /// See [`Conditions`] for these.
-    pub tool: Option<String>,
-    /// The name of a sort of effects.
-    pub effect: Option<String>,
+    pub tool: Option<Patterns>,
+    /// The names of sorts of effects.
+    pub effect: Option<Patterns>,
     /// A program with its subcommand.
-    pub program: Option<String>,
+    pub program: Option<Patterns>,
     /// Flags, one of which is given.
     pub flags: Option<Vec<String>>,
     /// A pattern of paths.
-    pub path: Option<String>,
+    pub path: Option<Patterns>,
     /// A pattern of hosts.
-    pub host: Option<String>,
+    pub host: Option<Patterns>,
     /// Text in words and paths.
-    pub pattern: Option<String>,
-    /// Whether each time somebody has to say yes.
+    pub pattern: Option<Patterns>,
+    /// Arguments of the call, each with its patterns.
+    pub arguments: Option<Vec<(String, Patterns)>>,
+    /// Whether a person is asked each time.
     pub dangerous: Option<bool>,
     /// Commands that it matches.
     pub matches: Option<Vec<String>>,
@@ -86,7 +106,7 @@ impl Draft {
         self.check_keys(decision, &mut problems);
         if let Some(conditions) = &conditions {
             self.check_together(conditions, decision, &mut problems);
-            self.check_tool(conditions, &mut problems);
+            self.check_tools(conditions, known.tools, &mut problems);
         }
         let (Some(name), Some(decision), Some(conditions), true) = (name, decision, conditions, problems.is_empty())
         else {
@@ -171,24 +191,36 @@ impl Draft {
     fn conditions(&self, tools: &[String], roots: &Roots, problems: &mut Vec<Problem>) -> Option<Conditions> {
         let before = problems.len();
         let conditions = Conditions {
-            tool: self.tool.as_deref().and_then(|name| tool(name, tools, problems)),
-            effect: self.effect.as_deref().and_then(|name| effect(name, problems)),
-            program: self.program.as_deref().and_then(|text| {
+            tools: each("tool", &self.tool, problems, |name| tool(name, tools)),
+            effects: each("effect", &self.effect, problems, effect),
+            programs: each("program", &self.program, problems, |text| {
                 let problem = || Problem::of("program", "the program is blank", "name one, such as \"git push\"");
-                noted(ProgramPattern::new(text).ok_or_else(problem), problems)
+                ProgramPattern::new(text).ok_or_else(problem)
             }),
             flags: self.flags(problems),
-            path: self.path.as_deref().and_then(|text| {
-                let problem = |(problem, fix): (String, String)| Problem::of("path", problem, fix);
-                noted(PathPattern::new(text, roots).map_err(problem), problems)
+            paths: each("path", &self.path, problems, |text| {
+                PathPattern::new(text, roots).map_err(|(problem, fix)| Problem::of("path", problem, fix))
             }),
-            host: self.host.as_deref().and_then(|text| noted(host(text), problems)),
-            text: self.pattern.as_deref().and_then(|text| {
+            hosts: each("host", &self.host, problems, host),
+            texts: each("pattern", &self.pattern, problems, |text| {
                 let problem = || Problem::of("pattern", "the pattern is blank", "write the text that is meant");
-                noted(Some(text.to_owned()).filter(|text| !text.trim().is_empty()).ok_or_else(problem), problems)
+                Some(text.to_owned()).filter(|text| !text.trim().is_empty()).ok_or_else(problem)
             }),
+            arguments: self.arguments(problems),
         };
         (problems.len() == before).then_some(conditions)
+    }
+
+    fn arguments(&self, problems: &mut Vec<Problem>) -> Vec<ArgumentPattern> {
+        if self.arguments.as_ref().is_some_and(Vec::is_empty) {
+            problems.push(Problem::of("arguments", "the table of arguments is empty", "name one, or remove the line"));
+        }
+        let decision = (self.decision.as_deref() == Some("allow")).then_some(Decision::Allow);
+        let pattern = |(name, patterns): &(String, Patterns)| {
+            let told = |(problem, fix): (String, String)| Problem::of("arguments", problem, fix);
+            ArgumentPattern::new(name, &patterns.0, decision).map_err(told)
+        };
+        self.arguments.iter().flatten().filter_map(|argument| noted(pattern(argument), problems)).collect()
     }
 
     fn flags(&self, problems: &mut Vec<Problem>) -> Vec<FlagPattern> {
@@ -206,23 +238,23 @@ impl Draft {
     fn check_together(&self, about: &Conditions, decision: Option<Decision>, problems: &mut Vec<Problem>) {
         let mut add = |key, problem: String, fix: &str| problems.push(Problem::of(key, problem, fix));
         if *about == Conditions::default() {
-            let fix = "add one of tool, effect, program, path, host, pattern";
+            let fix = "add one of tool, effect, program, path, host, pattern, arguments";
             problems.push(Problem::of_rule("the rule is about nothing", fix));
             return;
         }
-        if !about.flags.is_empty() && about.program.is_none() {
+        if !about.flags.is_empty() && about.programs.is_empty() {
             add("flags", "flags without a program say too little".into(), "add program = \"…\"");
         }
-        if about.path.is_some() && about.host.is_some() {
+        if !about.paths.is_empty() && !about.hosts.is_empty() {
             add("host", "nothing touches both a path and a host".into(), "make two rules of it");
         }
-        if let Some(sort) = about.effect {
+        for sort in about.effects.iter().copied() {
             let name = sort.name();
             let touches = sort.touches();
-            if about.path.is_some() && touches != Touches::Path {
+            if !about.paths.is_empty() && touches != Touches::Path {
                 add("path", format!("the effect \"{name}\" touches no path"), "remove one of the two");
             }
-            if about.host.is_some() && touches != Touches::Host && sort != EffectSort::CommandPublishes {
+            if !about.hosts.is_empty() && touches != Touches::Host && sort != EffectKind::CommandPublishes {
                 add("host", format!("the effect \"{name}\" connects to no host"), "remove one of the two");
             }
             if about.is_about_commands() && !sort.is_of_commands() {
@@ -232,10 +264,14 @@ impl Draft {
                 add("effect", format!("no rule can allow the effect \"{name}\""), "do it by hand when it is needed");
             }
         }
-        let only_text = Conditions { text: about.text.clone(), ..Conditions::default() };
+        let only_text = Conditions { texts: about.texts.clone(), ..Conditions::default() };
         if decision == Some(Decision::Allow) && *about == only_text {
             let problem = "text alone says too little to allow something".to_owned();
             add("pattern", problem, "say which program, tool, path or host is allowed");
+        }
+        if decision == Some(Decision::Allow) && !about.arguments.is_empty() && about.tools.is_empty() {
+            let problem = "arguments without a tool say too little to allow something".to_owned();
+            add("arguments", problem, "say which tool is allowed");
         }
         if about.is_about_commands() && self.matches.as_ref().is_none_or(Vec::is_empty) {
             let fix = "add matches = [\"…\"] with a command that it is about";
@@ -243,13 +279,18 @@ impl Draft {
         }
     }
 
-    /// Finds what calls of the tool never do. What tools that come later do is known to nobody.
-    fn check_tool(&self, about: &Conditions, problems: &mut Vec<Problem>) {
-        let Some(tool) = about.tool.as_ref().filter(|tool| !tool.is_open()).map(NamePattern::text) else { return };
+    /// Finds what calls of haft's own tools never do. What other tools do is unknown here.
+    fn check_tools(&self, about: &Conditions, known: &[String], problems: &mut Vec<Problem>) {
+        let named = about.tools.iter().filter(|tool| !tool.is_open()).map(NamePattern::text);
+        let own = named.filter(|name| known.iter().any(|tool| tool == name));
+        own.for_each(|tool| self.check_tool(tool, about, problems));
+    }
+
+    fn check_tool(&self, tool: &str, about: &Conditions, problems: &mut Vec<Problem>) {
         let mut add = |key, problem: String, fix: &str| problems.push(Problem::of(key, problem, fix));
-        let sort = about.effect.map(|sort| (sort, sort.name()));
+        let mut sorts = about.effects.iter().map(|sort| (*sort, sort.name()));
         if tool == examples::TOOL {
-            if let Some((_, name)) = sort.filter(|(sort, _)| !sort.is_of_command_calls()) {
+            if let Some((_, name)) = sorts.find(|(sort, _)| !sort.is_of_command_calls()) {
                 add("effect", format!("the tool \"{tool}\" has no effect \"{name}\""), "remove one of the two");
             }
             return;
@@ -258,7 +299,7 @@ impl Draft {
             let problem = format!("the tool \"{tool}\" runs no commands, so the rule can never match");
             add("tool", problem, "remove it, or the program");
         }
-        if let Some((_, name)) = sort.filter(|(sort, _)| sort.is_only_of_command_calls()) {
+        if let Some((_, name)) = sorts.find(|(sort, _)| sort.is_only_of_command_calls()) {
             add(
                 "effect",
                 format!("only commands have the effect \"{name}\", and \"{tool}\" runs none"),
@@ -274,41 +315,51 @@ impl Draft {
 }
 
 /// Says whether some question about it is an ordinary one of a default rule.
-fn can_be_allowed(sort: EffectSort) -> bool {
+fn can_be_allowed(sort: EffectKind) -> bool {
     let rules = defaults();
     let mut about = rules.iter().filter(|rule| rule.matches == Pattern::Effect(sort));
     sort.is_answerable() && about.all(|rule| rule.decision != Decision::Deny && rule.class == Class::Ordinary)
 }
 
-fn tool(name: &str, known: &[String], problems: &mut Vec<Problem>) -> Option<NamePattern> {
-    let pattern = NamePattern::with_stars(name.trim());
-    if name.trim().is_empty() {
-        problems.push(Problem::of("tool", "the tool is blank", "name one, such as \"write_file\""));
-        return None;
+/// Reads each pattern of a key, and notes what is wrong with it.
+fn each<T>(
+    key: &'static str,
+    patterns: &Option<Patterns>,
+    problems: &mut Vec<Problem>,
+    read: impl Fn(&str) -> Result<T, Problem>,
+) -> Vec<T> {
+    if patterns.as_ref().is_some_and(|patterns| patterns.0.is_empty()) {
+        problems.push(Problem::of(key, format!("the list of \"{key}\" is empty"), "name one, or remove the line"));
     }
-    // A pattern may be meant for tools that come later, and a name of two parts is that of a server's tool.
-    if !pattern.is_open() && !name.contains("__") && !known.iter().any(|tool| tool == pattern.text()) {
-        let fix = match haft_contract::closest::closest(name, known.iter().map(String::as_str)) {
-            Some(near) => format!("did you mean \"{near}\"?"),
-            None => format!("use one of {}", known.join(", ")),
-        };
-        problems.push(Problem::of("tool", format!("there is no tool \"{name}\""), fix));
-        return None;
-    }
-    Some(pattern)
+    patterns.iter().flat_map(|patterns| &patterns.0).filter_map(|text| noted(read(text), problems)).collect()
 }
 
-fn effect(name: &str, problems: &mut Vec<Problem>) -> Option<EffectSort> {
-    let sort = EffectSort::named(name);
-    if sort.is_none() {
-        let names: Vec<&str> = sort_names::ALL.iter().map(|sort| sort.name()).collect();
+/// Reads the name of a tool. It may be one that haft does not know, of a definition or of a server, but no slip.
+fn tool(name: &str, known: &[String]) -> Result<NamePattern, Problem> {
+    let pattern = NamePattern::with_stars(name.trim());
+    if name.trim().is_empty() {
+        return Err(Problem::of("tool", "the tool is blank", "name one, such as \"write_file\""));
+    }
+    let is_known = known.iter().any(|tool| tool == pattern.text());
+    let near = haft_contract::closest::closest(name, known.iter().map(String::as_str));
+    match near.filter(|_| !pattern.is_open() && !name.contains("__") && !is_known) {
+        Some(near) => {
+            let fix = format!("did you mean \"{near}\"? If the name is right, write \"{}*\"", pattern.text());
+            Err(Problem::of("tool", format!("haft has no tool \"{name}\""), fix))
+        }
+        None => Ok(pattern),
+    }
+}
+
+fn effect(name: &str) -> Result<EffectKind, Problem> {
+    EffectKind::named(name).ok_or_else(|| {
+        let names: Vec<&str> = effect_kind::ALL.iter().map(|sort| sort.name()).collect();
         let fix = match haft_contract::closest::closest(name, names.iter().copied()) {
             Some(near) => format!("did you mean \"{near}\"? There are {}", names.join(", ")),
             None => format!("use one of {}", names.join(", ")),
         };
-        problems.push(Problem::of("effect", format!("there is no effect \"{name}\""), fix));
-    }
-    sort
+        Problem::of("effect", format!("there is no effect \"{name}\""), fix)
+    })
 }
 
 fn host(text: &str) -> Result<NamePattern, Problem> {

@@ -4,12 +4,14 @@ use std::fmt;
 use std::sync::LazyLock;
 
 use haft_contract::effect::Effect;
+use serde_json::json;
 
 use super::fit::Fit;
 use super::paths::Roots;
-use crate::command::examples::{HOME, WORKSPACE, steps_in_scene};
 use crate::decision::Decision;
-use crate::rule::{EffectSort, Pattern, Rule};
+use crate::effect_kind::EffectKind;
+use crate::examples::{HOME, WORKSPACE, steps_in_scene};
+use crate::rule::{Pattern, Rule};
 
 /// The tool whose calls examples are: the one that runs commands.
 pub const TOOL: &str = "bash";
@@ -62,6 +64,9 @@ impl Examples {
     /// Returns the examples that do not hold for this rule.
     pub fn failures(&self, rule: &Rule, reader: Reader<'_>) -> Vec<Failure> {
         let best = |command: &String| {
+            if !rule.fits_arguments(Some(&json!({ "command": command }))) {
+                return Fit::Not;
+            }
             let effects = (reader.read)(command);
             effects.iter().map(|effect| fit(rule, effect)).max().unwrap_or(Fit::Not)
         };
@@ -75,12 +80,12 @@ impl Examples {
     pub(super) fn beyond<'a>(
         &'a self,
         rule: &'a Rule,
-        (reader, can_be_allowed): (Reader<'a>, &'a dyn Fn(EffectSort) -> bool),
+        (reader, can_be_allowed): (Reader<'a>, &'a dyn Fn(EffectKind) -> bool),
     ) -> impl Iterator<Item = &'a String> {
         self.matches.iter().filter(move |command| {
             let effects = (reader.read)(command);
             let mut matched = effects.iter().filter(|effect| fit(rule, effect) == Fit::Exactly).peekable();
-            matched.peek().is_some() && !matched.any(|effect| can_be_allowed(EffectSort::of(effect)))
+            matched.peek().is_some() && !matched.any(|effect| can_be_allowed(EffectKind::of(effect)))
         })
     }
 }
@@ -88,7 +93,7 @@ impl Examples {
 fn fit(rule: &Rule, effect: &Effect) -> Fit {
     match &rule.matches {
         Pattern::Tool(_) => Fit::Not,
-        Pattern::Effect(sort) => Fit::exactly_if(*sort == EffectSort::of(effect)),
+        Pattern::Effect(sort) => Fit::exactly_if(*sort == EffectKind::of(effect)),
         Pattern::Written(conditions) => conditions.fit(TOOL, effect),
     }
 }

@@ -5,7 +5,7 @@
 pub enum Fit {
     /// It does not.
     Not,
-    /// It may, when something is what nobody knows before it runs. A refusal becomes a question by it.
+    /// It may, depending on something that is known only when it runs. A refusal becomes a question then.
     Perhaps,
     /// It does, by the reading that finds more: a letter in a bundle, a flag cut short, flags before a subcommand.
     Loosely,

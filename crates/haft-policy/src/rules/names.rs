@@ -9,11 +9,11 @@ pub const GAP: char = '…';
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamePattern {
     text: String,
-    tokens: Vec<Token>,
+    tokens: Vec<PatternToken>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Token {
+enum PatternToken {
     Letter(char),
     One,
     OneOf { ranges: Vec<(char, char)>, is_negated: bool },
@@ -34,7 +34,7 @@ enum Gaps {
 impl NamePattern {
     /// Reads a pattern in which only `*` is special.
     pub fn with_stars(text: &str) -> Self {
-        let token = |letter| if letter == '*' { Token::Any } else { Token::Letter(letter) };
+        let token = |letter| if letter == '*' { PatternToken::Any } else { PatternToken::Letter(letter) };
         Self { text: text.to_owned(), tokens: text.chars().map(token).collect() }
     }
 
@@ -45,20 +45,20 @@ impl NamePattern {
         while let Some(&letter) = letters.get(at) {
             at += 1;
             tokens.push(match letter {
-                '*' => Token::Any,
-                '?' => Token::One,
+                '*' => PatternToken::Any,
+                '?' => PatternToken::One,
                 '[' => match class(&letters[at..]) {
                     Some((token, length)) => {
                         at += length;
                         token
                     }
-                    None => Token::Letter('['),
+                    None => PatternToken::Letter('['),
                 },
                 '\\' => {
                     at += 1;
-                    Token::Letter(letters.get(at - 1).copied().unwrap_or('\\'))
+                    PatternToken::Letter(letters.get(at - 1).copied().unwrap_or('\\'))
                 }
-                letter => Token::Letter(letter),
+                letter => PatternToken::Letter(letter),
             });
         }
         Self { text: text.to_owned(), tokens }
@@ -71,12 +71,12 @@ impl NamePattern {
 
     /// Returns whether it stands for more than one name.
     pub fn is_open(&self) -> bool {
-        self.tokens.iter().any(|token| !matches!(token, Token::Letter(_)))
+        self.tokens.iter().any(|token| !matches!(token, PatternToken::Letter(_)))
     }
 
     /// Returns whether it stands for no name at all.
     pub fn takes_nothing(&self) -> bool {
-        let is_empty = |token: &Token| matches!(token, Token::OneOf { ranges, is_negated: false } if ranges.iter().all(|(first, last)| first > last));
+        let is_empty = |token: &PatternToken| matches!(token, PatternToken::OneOf { ranges, is_negated: false } if ranges.iter().all(|(first, last)| first > last));
         self.tokens.iter().any(is_empty)
     }
 
@@ -111,7 +111,7 @@ impl NamePattern {
             let mut next = vec![false; count + 1];
             for (place, token) in self.tokens.iter().enumerate().filter(|(place, _)| reached[*place]) {
                 match token {
-                    Token::Any => next[place] = true,
+                    PatternToken::Any => next[place] = true,
                     token if !is_gap && token.takes(letter) => next[place + 1] = true,
                     _ => {}
                 }
@@ -127,19 +127,19 @@ impl NamePattern {
 
     fn pass_stars(&self, reached: &mut [bool]) {
         for (place, token) in self.tokens.iter().enumerate() {
-            if reached[place] && *token == Token::Any {
+            if reached[place] && *token == PatternToken::Any {
                 reached[place + 1] = true;
             }
         }
     }
 }
 
-impl Token {
+impl PatternToken {
     fn takes(&self, letter: char) -> bool {
         match self {
-            Token::Letter(own) => *own == letter,
-            Token::One | Token::Any => true,
-            Token::OneOf { ranges, is_negated } => {
+            PatternToken::Letter(own) => *own == letter,
+            PatternToken::One | PatternToken::Any => true,
+            PatternToken::OneOf { ranges, is_negated } => {
                 ranges.iter().any(|(first, last)| (*first..=*last).contains(&letter)) != *is_negated
             }
         }
@@ -147,7 +147,7 @@ impl Token {
 }
 
 /// Reads `abc]`, `a-z]` or `!a]`; returns how many letters it took.
-fn class(letters: &[char]) -> Option<(Token, usize)> {
+fn class(letters: &[char]) -> Option<(PatternToken, usize)> {
     let is_negated = matches!(letters.first(), Some('!' | '^'));
     let start = usize::from(is_negated);
     // A bracket in the first place is one of the letters.
@@ -162,7 +162,7 @@ fn class(letters: &[char]) -> Option<(Token, usize)> {
             at += 1;
         }
     }
-    Some((Token::OneOf { ranges, is_negated }, end + 1))
+    Some((PatternToken::OneOf { ranges, is_negated }, end + 1))
 }
 
 #[cfg(test)]

@@ -16,8 +16,8 @@ use super::names::{GAP, NamePattern};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathPattern {
     text: String,
-    parts: Vec<Part>,
-    reach: Reach,
+    parts: Vec<PathPart>,
+    reach: PathScope,
     roots: Roots,
 }
 
@@ -31,7 +31,7 @@ pub struct Roots {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Part {
+enum PathPart {
     Name(NamePattern),
     /// `**`: any folders.
     Deep,
@@ -39,7 +39,7 @@ enum Part {
 
 /// Which paths a pattern speaks of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reach {
+enum PathScope {
     /// Those in the workspace, seen from its root.
     Workspace,
     /// All, as far as their names tell; in the workspace only the names below its root count.
@@ -56,27 +56,27 @@ impl PathPattern {
         check_text(text)?;
         let wrong = |problem: &str, fix: &str| Err((problem.to_owned(), fix.to_owned()));
         let (rest, reach) = match (text == "~").then_some("").or_else(|| text.strip_prefix("~/")) {
-            Some(rest) => (format!("{}/{rest}", roots.home.display()), Reach::Absolute),
-            None if text.starts_with('/') => (text.to_owned(), Reach::EitherRoot),
-            None if !text.trim_end_matches('/').contains('/') => (text.to_owned(), Reach::AnyDepth),
-            None => (text.to_owned(), Reach::Workspace),
+            Some(rest) => (format!("{}/{rest}", roots.home.display()), PathScope::Absolute),
+            None if text.starts_with('/') => (text.to_owned(), PathScope::EitherRoot),
+            None if !text.trim_end_matches('/').contains('/') => (text.to_owned(), PathScope::AnyDepth),
+            None => (text.to_owned(), PathScope::Workspace),
         };
         let rest = rest.trim_end_matches('/');
-        let mut parts: Vec<Part> = Vec::new();
+        let mut parts: Vec<PathPart> = Vec::new();
         if !rest.contains('/') {
-            parts.push(Part::Deep);
+            parts.push(PathPart::Deep);
         }
         for part in rest.split('/').filter(|part| !part.is_empty() && *part != ".") {
             match part {
                 ".." => return wrong("a path with \"..\" can never match", "write where it leads"),
-                "**" => parts.push(Part::Deep),
-                name => parts.push(Part::Name(NamePattern::of_path_part(name))),
+                "**" => parts.push(PathPart::Deep),
+                name => parts.push(PathPart::Name(NamePattern::of_path_part(name))),
             }
         }
-        if rest != "**" && parts.iter().all(|part| *part == Part::Deep) {
+        if rest != "**" && parts.iter().all(|part| *part == PathPart::Deep) {
             return wrong("the path names nothing", "write \"**\" for everything");
         }
-        if parts.iter().any(|part| matches!(part, Part::Name(name) if name.takes_nothing())) {
+        if parts.iter().any(|part| matches!(part, PathPart::Name(name) if name.takes_nothing())) {
             return wrong(
                 "letters in brackets that can never match",
                 "write the first letter of a range before the last",
@@ -97,15 +97,15 @@ impl PathPattern {
         let own = inside.then(|| target.place().path().to_owned());
         let whole = || self.roots.whole(target);
         let (below_root, from_slash) = match self.reach {
-            Reach::Workspace => (own, None),
-            Reach::AnyDepth if inside => (own, None),
-            Reach::AnyDepth | Reach::Absolute => (None, whole()),
-            Reach::EitherRoot => (own, whole()),
+            PathScope::Workspace => (own, None),
+            PathScope::AnyDepth if inside => (own, None),
+            PathScope::AnyDepth | PathScope::Absolute => (None, whole()),
+            PathScope::EitherRoot => (own, whole()),
         };
         let extent = target.place().extent();
         let fits = below_root.iter().chain(&from_slash).map(|path| self.fit_of(path, extent, touch));
         // A name at any depth is meant in the workspace: a permission does not reach beyond it.
-        let is_beyond = self.reach == Reach::AnyDepth && !target.is_inside();
+        let is_beyond = self.reach == PathScope::AnyDepth && !target.is_inside();
         let most = if is_beyond { Fit::Loosely } else { Fit::Exactly };
         fits.max().unwrap_or(Fit::Not).min(most)
     }
@@ -133,13 +133,13 @@ impl PathPattern {
     /// Returns whether it says where it begins, or is about everything. That something lies at any depth says nothing
     /// about a folder: each one would perhaps hold it.
     fn is_anchored(&self) -> bool {
-        let is_everything = self.parts.iter().all(|part| *part == Part::Deep);
-        is_everything || matches!(self.parts.first(), Some(Part::Name(name)) if !name.is_open())
+        let is_everything = self.parts.iter().all(|part| *part == PathPart::Deep);
+        is_everything || matches!(self.parts.first(), Some(PathPart::Name(name)) if !name.is_open())
     }
 
     /// Returns whether a folder of this depth on the way lies at or above the names that it begins with.
     fn begins_below(&self, depth: usize) -> bool {
-        let is_literal = |part: &&Part| matches!(part, Part::Name(name) if !name.is_open());
+        let is_literal = |part: &&PathPart| matches!(part, PathPart::Name(name) if !name.is_open());
         self.is_anchored() && depth <= self.parts.iter().take_while(is_literal).count()
     }
 
@@ -154,16 +154,16 @@ impl PathPattern {
             let mut next = vec![false; count + 1];
             for (place, part) in self.parts.iter().enumerate().filter(|(place, _)| reached[*place]) {
                 match part {
-                    Part::Deep => next[place] = true,
-                    Part::Name(pattern) if self.takes(pattern, name, stars) => next[place + 1] = true,
-                    Part::Name(_) => {}
+                    PathPart::Deep => next[place] = true,
+                    PathPart::Name(pattern) if self.takes(pattern, name, stars) => next[place + 1] = true,
+                    PathPart::Name(_) => {}
                 }
             }
             self.pass_deep(&mut next);
             // `a/**` is everything in the folder, and not the folder itself.
             let has_fitted = match self.parts.last() {
-                Some(Part::Deep) => reached[count - 1],
-                Some(Part::Name(_)) | None => next[count],
+                Some(PathPart::Deep) => reached[count - 1],
+                Some(PathPart::Name(_)) | None => next[count],
             };
             if has_fitted {
                 return Followed::ToTheEnd;
@@ -188,7 +188,7 @@ impl PathPattern {
 
     fn pass_deep(&self, reached: &mut [bool]) {
         for (place, part) in self.parts.iter().enumerate() {
-            if reached[place] && *part == Part::Deep {
+            if reached[place] && *part == PathPart::Deep {
                 reached[place + 1] = true;
             }
         }

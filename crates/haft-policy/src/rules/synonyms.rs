@@ -1,6 +1,6 @@
 //! Other names of programs and subcommands, for rules that ask or deny.
 //!
-//! Whoever refuses `npm install` means `npm i`. The table of programs groups subcommands that do the same sort of thing
+//! A rule about `npm install` means `npm i` too. The table of programs groups subcommands that do the same sort of thing
 //! (`cargo build` and `cargo test`), so which of them are one and the same stands in a list of its own.
 
 use super::fit::Fit;
@@ -67,7 +67,7 @@ pub fn as_module(words: &[String]) -> Option<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::programs::operands::{Subcommand, operands_of};
+    use haft_command::programs::operands::{Subcommand, operands_of};
 
     #[test]
     fn every_name_in_the_list_is_one_that_the_table_knows() {

@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use haft_contract::effect::{Change, CommandLine, Does, Effect, Host, Step};
 use haft_contract::path::{Extent, Place, Target};
+use serde_json::json;
 
-use super::draft::{Draft, Known};
+use super::draft::{Draft, Known, Patterns};
 use super::examples::Reader;
 use super::paths::Roots;
-use crate::command::examples::steps_in_scene;
 use crate::decision::{Class, Decision};
+use crate::examples::steps_in_scene;
 use crate::policy::{Policy, Situation};
 use crate::rule::Rule;
 
@@ -58,7 +59,7 @@ fn program(decision: &str, program: &str, flags: &[&str]) -> Rule {
     let flags: Vec<String> = flags.iter().map(|flag| (*flag).to_owned()).collect();
     let example = format!("{program} {}", flags.first().cloned().unwrap_or_default());
     rule(&Draft {
-        program: Some(program.to_owned()),
+        program: Some(program.into()),
         flags: Some(flags).filter(|flags| !flags.is_empty()),
         matches: Some(vec![example]),
         ..draft(decision)
@@ -270,7 +271,7 @@ fn text_that_a_gap_may_hide_is_asked_about_and_never_allowed() {
     let denies = [rule(&Draft { pattern: Some("--allow-all".into()), ..draft("deny") })];
     let judged = judge(&denies, &[step("deploy a…", Does::Nothing)]);
     assert_eq!((judged.0, judged.1), (Decision::Ask, Class::Dangerous));
-    let some = |text: &str| Some(text.to_owned());
+    let some = |text: &str| Some(Patterns::from(text));
     let allows = Draft { pattern: some("staging"), tool: some("bash"), ..draft("allow") };
     let of = |words: &str| judge(&[rule(&allows)], &[step(words, Does::Code("run deploy".into()))]).0;
     assert_eq!((of("deploy staging"), of("deploy …")), (Decision::Allow, Decision::Ask));
@@ -278,11 +279,11 @@ fn text_that_a_gap_may_hide_is_asked_about_and_never_allowed() {
 
 #[test]
 fn a_program_that_can_only_be_refused_is_not_allowed_by_a_rule() {
-    let read = |command: &str| crate::command::examples::steps_in_scene(command);
+    let read = |command: &str| crate::examples::steps_in_scene(command);
     let roots = Roots { home: "/home/me".into(), workspace: Some("/home/me/work".into()) };
     let known = Known { tools: &[], roots: &roots, reader: Reader { roots: &roots, read: &read } };
     let check = |program: &str, example: &str| {
-        let (program, matches) = (Some(program.to_owned()), Some(vec![example.to_owned()]));
+        let (program, matches) = (Some(program.into()), Some(vec![example.to_owned()]));
         Draft { program, matches, ..draft("allow") }.check(known).map_err(|problems| problems[0].problem.clone())
     };
     let told = check("sudo", "sudo ls").expect_err("it can never help");
@@ -294,8 +295,8 @@ fn a_program_that_can_only_be_refused_is_not_allowed_by_a_rule() {
 fn a_rule_about_a_tool_meets_every_call_of_it_also_of_one_that_there_is_not() {
     let rules = [rule(&Draft { tool: Some("delete_*".into()), ..draft("deny") })];
     let policy = Policy::default().with_rules(rules);
-    assert_eq!(policy.judge_tool("delete_all").map(|ruling| ruling.decision), Some(Decision::Deny));
-    assert_eq!(policy.judge_tool("bash"), None);
+    assert_eq!(policy.judge_tool("delete_all", None).map(|ruling| ruling.decision), Some(Decision::Deny));
+    assert_eq!(policy.judge_tool("bash", None), None);
     let both = rule(&Draft { tool: Some("write_file".into()), path: Some("docs/**".into()), ..draft("deny") });
     let policy = Policy::default().with_rules([both]);
     let change = [Effect::Change(inside("docs/a", Extent::Entry), Change::Create)];
@@ -305,7 +306,7 @@ fn a_rule_about_a_tool_meets_every_call_of_it_also_of_one_that_there_is_not() {
 
 #[test]
 fn a_rule_that_can_never_hold_is_told_with_the_fix() {
-    let some = |text: &str| Some(text.to_owned());
+    let some = |text: &str| Some(Patterns::from(text));
     let told = |draft: Draft| checked(&draft).expect_err("it is wrong").join("\n");
     let cases = [
         (Draft::default(), "decision: the rule has no decision"),
@@ -326,7 +327,7 @@ fn a_rule_that_can_never_hold_is_told_with_the_fix() {
             Draft { dangerous: Some(true), tool: some("bash"), ..draft("deny") },
             "dangerous: \"dangerous\" is about questions",
         ),
-        (Draft { name: some("network"), tool: some("bash"), ..draft("deny") }, "name of a built-in rule"),
+        (Draft { name: Some("network".into()), tool: some("bash"), ..draft("deny") }, "name of a built-in rule"),
         (Draft { reason: None, tool: some("bash"), ..draft("ask") }, "reason: the rule has no reason"),
     ];
     for (draft, problem) in cases {
@@ -337,11 +338,11 @@ fn a_rule_that_can_never_hold_is_told_with_the_fix() {
 
 #[test]
 fn a_rule_about_what_a_tool_never_does_is_told_with_the_fix() {
-    let of = |tool: &str| Draft { tool: Some(tool.to_owned()), ..draft("deny") };
+    let of = |tool: &str| Draft { tool: Some(tool.into()), ..draft("deny") };
     let told = |draft: Draft| checked(&draft).expect_err("it is wrong");
     let example = Some(vec!["git status".to_owned()]);
     let program = |tool: &str| Draft { program: Some("git".into()), matches: example.clone(), ..of(tool) };
-    let effect = |tool: &str, name: &str| Draft { effect: Some(name.to_owned()), ..of(tool) };
+    let effect = |tool: &str, name: &str| Draft { effect: Some(name.into()), ..of(tool) };
     assert_eq!(
         told(program("write_file")),
         ["tool: the tool \"write_file\" runs no commands, so the rule can never match; remove it, or the program"]
@@ -368,6 +369,89 @@ fn a_rule_about_what_a_tool_never_does_is_told_with_the_fix() {
 }
 
 #[test]
+fn a_rule_denies_commands_a_file_that_every_user_may_read() {
+    let rules = [rule(&Draft { path: Some("/etc/passwd".into()), ..draft("deny") })];
+    let of = |command: &str| judge(&rules, &steps_in_scene(command)).0;
+    assert_eq!(of("cat /etc/passwd"), Decision::Deny);
+    assert_eq!(of("grep root /etc/../etc/passwd"), Decision::Deny);
+    assert_eq!(of("cat /etc/hostname"), Decision::Allow);
+}
+
+#[test]
+fn a_rule_with_lists_fits_where_one_of_each_list_does() {
+    let list = |texts: &[&str]| Some(Patterns(texts.iter().map(|text| (*text).to_owned()).collect()));
+    let tools = rule(&Draft { tool: list(&["write_file", "delete_*"]), ..draft("deny") });
+    let policy = Policy::default().with_rules([tools]);
+    let denied = |tool: &str| policy.judge_tool(tool, None).is_some();
+    assert!(denied("write_file") && denied("delete_all") && !denied("bash"));
+    let paths = rule(&Draft { path: list(&["*.pem", "secrets/**"]), ..draft("deny") });
+    let of = |path: &str| judge(std::slice::from_ref(&paths), &[Effect::Read(inside(path, Extent::Entry))]).0;
+    assert_eq!([of("a.pem"), of("secrets/x"), of("a.txt")], [Decision::Deny, Decision::Deny, Decision::Allow]);
+    let hosts = rule(&Draft { host: list(&["a.example", "*.b.example"]), ..draft("allow") });
+    let of = |host: &str| judge(std::slice::from_ref(&hosts), &[Effect::Connect(Host(host.into()))]).0;
+    assert_eq!(
+        [of("a.example"), of("x.b.example"), of("c.example")],
+        [Decision::Allow, Decision::Allow, Decision::Ask]
+    );
+    let empty = Draft { path: list(&[]), ..draft("deny") };
+    assert_eq!(
+        checked(&empty).expect_err("it is empty")[0],
+        "path: the list of \"path\" is empty; name one, or remove the line"
+    );
+}
+
+#[test]
+fn a_rule_about_arguments_meets_every_tool_with_them_also_one_that_haft_does_not_know() {
+    let arguments = |name: &str, text: &str| Some(vec![(name.to_owned(), Patterns::from(text))]);
+    let any = rule(&Draft { arguments: arguments("database", "prod*"), ..draft("deny") });
+    let one = rule(&Draft { tool: Some("query".into()), arguments: arguments("*", "*drop table*"), ..draft("ask") });
+    let policy = Policy::default().with_rules([any, one]);
+    let of = |tool: &str, arguments: serde_json::Value| {
+        policy.judge_tool(tool, Some(&arguments)).map(|ruling| ruling.decision)
+    };
+    assert_eq!(of("whatever", json!({ "database": "Prod-eu" })), Some(Decision::Deny));
+    assert_eq!(of("whatever", json!({ "database": "test" })), None);
+    assert_eq!(of("query", json!({ "steps": [{ "sql": "DROP TABLE users" }] })), Some(Decision::Ask));
+    assert_eq!(of("other", json!({ "sql": "drop table users" })), None);
+    assert_eq!(policy.judge_tool("query", None), None);
+    // A call that touches nothing is refused too, and one whose effects are allowed.
+    let call = json!({ "database": "prod" });
+    let situation = Situation { arguments: Some(&call), ..Situation::default() };
+    assert_eq!(policy.judge("whatever", &[], situation).decision, Decision::Deny);
+    assert_eq!(
+        policy.judge("whatever", &[Effect::Read(inside("a", Extent::Entry))], situation).decision,
+        Decision::Deny
+    );
+}
+
+#[test]
+fn a_permission_about_arguments_answers_ordinary_questions_of_calls_with_them_and_no_others() {
+    let arguments = Some(vec![("command".to_owned(), Patterns::from("make *"))]);
+    let draft = Draft { tool: Some("bash".into()), arguments, ..draft("allow") };
+    let policy = Policy::default().with_rules([rule(&draft)]);
+    let of = |command: &str| {
+        let call = json!({ "command": command });
+        let situation = Situation { arguments: Some(&call), ..Situation::default() };
+        policy.judge("bash", &[code(command)], situation).decision
+    };
+    assert_eq!((of("make test"), of("MAKE test")), (Decision::Allow, Decision::Ask));
+    let everywhere = Draft { tool: None, ..draft };
+    let told = checked(&everywhere).expect_err("it says too little");
+    assert_eq!(
+        told,
+        ["arguments: arguments without a tool say too little to allow something; say which tool is allowed"]
+    );
+}
+
+#[test]
+fn a_tool_that_haft_does_not_know_may_have_a_rule_and_a_slip_may_not() {
+    assert!(checked(&Draft { tool: Some("query_database".into()), ..draft("deny") }).is_ok());
+    let told = checked(&Draft { tool: Some("write_fil".into()), ..draft("deny") }).expect_err("it is a slip");
+    let fix = "did you mean \"write_file\"? If the name is right, write \"write_fil*\"";
+    assert_eq!(told, [format!("tool: haft has no tool \"write_fil\"; {fix}")]);
+}
+
+#[test]
 fn examples_that_fail_are_told() {
     let wrong = Draft {
         program: Some("git push".into()),
@@ -388,10 +472,10 @@ fn examples_that_fail_are_told() {
 #[test]
 fn two_permissions_together_do_not_give_code_the_network() {
     let allows = |program: &str| {
-        let (text, matches) = (Some(program.to_owned()), Some(vec![program.to_owned()]));
+        let (text, matches) = (Some(program.into()), Some(vec![program.to_owned()]));
         rule(&Draft { program: text, matches, ..draft("allow") })
     };
-    let host = Draft { host: Some("api.example.com".to_owned()), effect: Some("network".to_owned()), ..draft("allow") };
+    let host = Draft { host: Some("api.example.com".into()), effect: Some("network".into()), ..draft("allow") };
     let rules = [allows("make test"), rule(&host), allows("npm install")];
     let of = |command: &str| judge(&rules, &steps_in_scene(command)).0;
     assert_eq!(of("make test; make test"), Decision::Allow);

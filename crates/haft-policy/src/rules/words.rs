@@ -3,7 +3,7 @@
 use super::fit::Fit;
 use super::names::{GAP, NamePattern};
 use super::synonyms::{as_module, fit_of_program, spellings};
-use crate::command::programs::operands::{Subcommand, operands_of};
+use haft_command::programs::operands::{Subcommand, operands_of};
 
 /// A program and its leading operands, such as `git push`.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -61,7 +61,7 @@ fn any_effect() -> impl Strategy<Value = Effect> {
 /// Rules as they may come out of a file; drafts that are no rules are left out.
 fn any_rule(decisions: &'static [&'static str]) -> impl Strategy<Value = Rule> {
     let maybe = |choices: &'static [&'static str]| proptest::option::of(proptest::sample::select(choices));
-    let effects: Vec<&str> = crate::sort_names::ALL.iter().map(|sort| sort.name()).collect();
+    let effects: Vec<&str> = crate::effect_kind::ALL.iter().map(|sort| sort.name()).collect();
     let conditions = (
         maybe(&["bash", "write_*"]),
         proptest::option::weighted(0.3, proptest::sample::select(effects)),
@@ -69,12 +69,12 @@ fn any_rule(decisions: &'static [&'static str]) -> impl Strategy<Value = Rule> {
         proptest::option::weighted(0.3, Just("-f")),
         maybe(&PATTERNS),
         maybe(&["*.example.com", "*"]),
-        maybe(&["drop", "x"]),
+        (maybe(&["drop", "x"]), maybe(&["*", "git*", "prod"])),
     );
     (proptest::sample::select(decisions), conditions, any::<bool>()).prop_filter_map(
         "a rule that can hold",
-        |(decision, (tool, effect, program, flag, path, host, text), dangerous)| {
-            let some = |text: Option<&str>| text.map(str::to_owned);
+        |(decision, (tool, effect, program, flag, path, host, (text, argument)), dangerous)| {
+            let some = |text: Option<&str>| text.map(Patterns::from);
             let words = [program, flag, text].into_iter().flatten().collect::<Vec<&str>>();
             let draft = Draft {
                 tool: some(tool),
@@ -84,6 +84,7 @@ fn any_rule(decisions: &'static [&'static str]) -> impl Strategy<Value = Rule> {
                 path: some(path),
                 host: some(host),
                 pattern: some(text),
+                arguments: argument.map(|text| vec![("*".to_owned(), Patterns::from(text))]),
                 dangerous: Some(dangerous && decision == "ask"),
                 matches: program.map(|_| vec![words.join(" ")]),
                 ..draft(decision)
@@ -109,7 +110,9 @@ fn does_everything(command: &str) -> Vec<Effect> {
 
 fn strictness(rules: &[Rule], effects: &[Effect], mode: Mode) -> (Decision, Class) {
     let policy = Policy::default().with_rules(rules.iter().cloned());
-    let ruling = policy.judge("bash", effects, mode.into());
+    let arguments = json!({ "command": "git push --force", "database": "Prod" });
+    let situation = Situation { arguments: Some(&arguments), ..mode.into() };
+    let ruling = policy.judge("bash", effects, situation);
     (ruling.decision, if ruling.decision == Decision::Ask { ruling.class } else { Class::Ordinary })
 }
 

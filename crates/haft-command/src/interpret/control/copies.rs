@@ -1,0 +1,49 @@
+//! Functions that start copies of themselves without end.
+
+use crate::syntax::{Node, Script, Stage, WordPart};
+
+/// Returns whether a function starts itself more than once at a time: a fork bomb.
+pub(crate) fn multiplies(name: &str, body: &Stage) -> bool {
+    let mut calls = OwnCalls { name, count: 0, at_once: false };
+    calls.in_stage(body, 0);
+    calls.count > 0 && calls.at_once
+}
+
+/// The calls of a function in its own body.
+struct OwnCalls<'a> {
+    name: &'a str,
+    count: usize,
+    /// Whether one does not wait for the end of another.
+    at_once: bool,
+}
+
+impl OwnCalls<'_> {
+    fn in_script(&mut self, script: &Script, depth: usize) {
+        for item in &script.items {
+            let before = self.count;
+            item.stages.iter().for_each(|stage| self.in_stage(stage, depth + 1));
+            let added = self.count - before;
+            self.at_once |= added > 0 && (item.in_background || added > 1 || item.stages.len() > 1);
+        }
+    }
+
+    fn in_stage(&mut self, stage: &Stage, depth: usize) {
+        if depth > 40 {
+            return;
+        }
+        match &stage.node {
+            Node::Simple(_, words) => {
+                let first = words.first().map(|word| word.parts.as_slice());
+                self.count += usize::from(matches!(first, Some([WordPart::Text(text, _)]) if text == self.name));
+            }
+            Node::Group(script) | Node::Subshell(script) => self.in_script(script, depth),
+            Node::If(scripts) => scripts.iter().for_each(|script| self.in_script(script, depth)),
+            Node::While(condition, body) => {
+                [condition, body].into_iter().for_each(|script| self.in_script(script, depth));
+            }
+            Node::For(_, _, body) | Node::CountingFor(_, body) => self.in_script(body, depth),
+            Node::Case(_, arms) => arms.iter().for_each(|(_, script)| self.in_script(script, depth)),
+            Node::Function(..) | Node::Test(_) | Node::Arithmetic(_) | Node::Opaque(_) => {}
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! What a pattern finds that matters: secrets by their names, secrets that are there, folders above the workspace.
+//!
+//! The shell finds what is there when it runs, so a pattern that could hardly mean anything else than a secret is taken
+//! for it whether or not it is there; any other one is tried on what is there.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use haft_contract::door::FileKind;
+use haft_contract::guarded::is_secret;
+
+use crate::act::FileOp;
+use crate::interpret::Interpreter;
+use crate::interpret::run_program::local_code::MOST_NAMES;
+use crate::path_class::SYSTEM_SECRETS;
+use crate::places::Folder;
+use crate::programs::flags::SPECIAL_BEGINNINGS;
+use crate::value::{Value, ValuePiece};
+use crate::{patterns, places};
+
+/// Files of the system that a pattern may find besides: a private key of the machine, the environment of a process.
+const MORE_OF_THE_SYSTEM: [&str; 2] = ["/etc/ssh/ssh_host_rsa_key", "/proc/1/environ"];
+/// How many paths of one pattern are looked at.
+const MOST_FOUND: usize = 2_000;
+/// In how many folders of one command patterns are tried.
+const MOST_LISTED: usize = 4_000;
+
+/// How many names that are not plain are handed on for one pattern.
+const MOST_ODD: usize = 40;
+/// How many names are as much work as a command.
+const NAMES_OF_WORK: usize = 16;
+
+/// The names in a folder.
+#[derive(Debug, Default)]
+pub(crate) struct FolderNames {
+    all: Vec<String>,
+    /// Those of them whose content is secret.
+    secrets: Vec<String>,
+}
+
+/// What is to be known of the names that a pattern finds.
+#[derive(Debug, Default)]
+pub(crate) struct Matches {
+    are_none: bool,
+    /// Those that are not plain.
+    odd: Vec<String>,
+}
+
+/// A folder, a pattern, whether it finds what lies below, and how many names the command had made.
+pub(crate) type Matched = (String, String, bool, usize);
+
+impl Interpreter<'_> {
+    /// Tells what a pattern such as `~/.s*h/id_*`, `/etc/*` or `certs/*` finds besides itself.
+    pub(crate) fn found_by_pattern(&mut self, deed: FileOp, path: &Value, place: &str) {
+        // Numbers are in names too: `id_ed$((25519))`.
+        if !path.pieces().iter().any(|piece| matches!(piece, ValuePiece::Glob | ValuePiece::Number)) {
+            return;
+        }
+        // What git shows need not be there any more.
+        let says_something = place.rsplit('/').next().is_some_and(|name| name.trim_matches('*').len() > 1);
+        let is_of_history = self.findings.are_of("git") && deed == FileOp::Read && says_something;
+        for secret in places::secrets_that_fit(place) {
+            let located = self.locate.locate(&secret);
+            if !located.target.is_inside() || located.kind.is_some() || places::means(place, &secret) || is_of_history {
+                self.at_place(deed, &secret, path);
+            }
+        }
+        if deed != FileOp::List {
+            let of_etc = SYSTEM_SECRETS.iter().filter(|secret| secret.starts_with("/etc/"));
+            let secrets = of_etc.chain(&MORE_OF_THE_SYSTEM).filter(|secret| places::fits_whole(place, secret));
+            secrets.for_each(|secret| self.at_place(deed, secret, path));
+            for secret in self.secrets_there(place) {
+                self.at_place(deed, &secret, path);
+            }
+        }
+        if let (FileOp::Remove | FileOp::Replace, false) = (deed, path.has_unknown()) {
+            for folder in self.folders_above().filter(|folder| places::fits_whole(place, folder)).collect::<Vec<_>>() {
+                self.at_place(deed, &folder, path);
+            }
+        }
+    }
+
+    /// Returns the words of a program with the names around a pattern that it finds and that look like flags: a file
+    /// called `--output=x` is an option to `sort *`, and one called `@x` holds further words for `nm *`.
+    pub(crate) fn with_names_like_flags(&mut self, words: &[Value]) -> Option<Vec<Value>> {
+        let may_be_flag = |word: &Value| {
+            let is_open = matches!(word.pieces().first(), Some(ValuePiece::Glob)) || word.prefix().starts_with('-');
+            is_open && word.may_be_several() && !word.has_unknown()
+        };
+        if !words.iter().any(may_be_flag) {
+            return None;
+        }
+        let mut all = Vec::new();
+        for word in words {
+            // In which order the shell finds names depends on the language: before the others, or behind them.
+            let names = if may_be_flag(word) { self.names_like_flags(&word.shown()) } else { Vec::new() };
+            all.extend(names.iter().cloned());
+            all.push(word.clone());
+            all.extend(names);
+        }
+        Some(all)
+    }
+
+    /// Returns whether a pattern certainly finds no name in the folders of the shell, nor one that this command makes.
+    pub(crate) fn finds_nothing(&mut self, word: &Value) -> bool {
+        let pattern = word.shown();
+        let folders = self.shell.folders.now.clone();
+        folders.iter().all(|folder| self.matches(&pattern, folder).is_some_and(|matches| matches.are_none))
+    }
+
+    /// Returns the names that a pattern finds just now and that are not plain, as the shell hands them on. So what stands
+    /// for the others, [`ValuePiece::Glob`], is one word and no text of another language.
+    pub(crate) fn odd_names(&mut self, word: &Value) -> Vec<Value> {
+        let is_pattern = word.may_be_several() && !word.has_unknown() && !word.pieces().contains(&ValuePiece::Number);
+        if !is_pattern {
+            return Vec::new();
+        }
+        let pattern = word.shown();
+        let mut odd: Vec<Value> = Vec::new();
+        for folder in self.shell.folders.now.clone() {
+            let matches = self.matches(&pattern, &folder).unwrap_or_default();
+            odd.extend(matches.odd.iter().map(|name| Value::text(name.as_str())));
+        }
+        if odd.len() > MOST_ODD {
+            odd.truncate(MOST_ODD);
+            odd.push(Value::unknown());
+        }
+        odd
+    }
+
+    /// Returns what is to be known of the names that a pattern finds, which is looked up once until this command makes some.
+    fn matches(&mut self, pattern: &str, folder: &Folder) -> Option<Arc<Matches>> {
+        let Folder::Known(place) = folder else { return None };
+        let key = (place.clone(), pattern.to_owned(), self.shell.options.finds_deep, self.findings.names_made);
+        if let Some(matches) = self.files.matched.get(&key) {
+            return matches.clone();
+        }
+        let matches = self.names_found(pattern, folder).map(|names| {
+            let odd = names.iter().filter(|name| is_odd(name)).cloned().collect();
+            Arc::new(Matches { are_none: names.is_empty(), odd })
+        });
+        self.files.matched.insert(key, matches.clone());
+        matches
+    }
+
+    /// Returns what a pattern finds just now, or finds once this command has made it; nothing where that is not known.
+    fn names_found(&mut self, pattern: &str, folder: &Folder) -> Option<Vec<String>> {
+        let start = match folder {
+            _ if pattern.starts_with('/') => String::new(),
+            Folder::Known(folder) => folder.trim_end_matches('/').to_owned(),
+            Folder::Unknown => return None,
+        };
+        let mut found = vec![(start, String::new())];
+        for (index, part) in pattern.split('/').enumerate() {
+            let gap = if index == 0 { "" } else { "/" };
+            if !part.contains('*') {
+                found.iter_mut().for_each(|(place, text)| {
+                    place.extend(["/", part]);
+                    text.extend([gap, part]);
+                });
+                continue;
+            }
+            let mut next = Vec::new();
+            if self.shell.options.finds_deep {
+                self.add_texts_below(&mut found);
+            }
+            for (place, text) in &found {
+                let place = places::normal(place);
+                if !Path::new(&place).starts_with(&self.scene.workspace) {
+                    continue;
+                }
+                let listed = self.names_in(&place);
+                let made = if self.findings.names_made > 0 { self.names_made_in(&place) } else { Vec::new() };
+                let _ =
+                    self.has_time(if self.findings.names_made > 0 { self.findings.len() / NAMES_OF_WORK } else { 0 });
+                if listed.all.len() >= MOST_NAMES || !self.has_time(listed.all.len() / NAMES_OF_WORK) {
+                    return None;
+                }
+                let names = listed.all.iter().chain(&made).filter(|name| finds(part, name));
+                let gap = if text.is_empty() { gap } else { "/" };
+                next.extend(names.map(|name| (format!("{place}/{name}"), format!("{text}{gap}{name}"))));
+            }
+            next.truncate(MOST_FOUND);
+            found = next;
+        }
+        Some(found.into_iter().map(|(_, text)| text).collect())
+    }
+
+    /// Returns whether a pattern finds a name that looks like a flag.
+    pub(crate) fn finds_flags(&mut self, word: &Value) -> bool {
+        word.may_be_several() && !self.names_like_flags(&word.shown()).is_empty()
+    }
+
+    fn names_like_flags(&mut self, pattern: &str) -> Vec<Value> {
+        let (first, rest) = pattern.split_at(pattern.find('/').unwrap_or(pattern.len()));
+        let mut found = Vec::new();
+        for folder in self.shell.folders.now.clone() {
+            let Folder::Known(folder) = folder else {
+                found.push(some_flag());
+                continue;
+            };
+            let listed = self.names_in(&folder);
+            if listed.all.len() >= MOST_NAMES {
+                found.push(some_flag());
+            }
+            let made = self.names_made_in(&folder);
+            let names = listed
+                .all
+                .iter()
+                .chain(&made)
+                .filter(|name| name.starts_with(SPECIAL_BEGINNINGS) && finds(first, name));
+            found.extend(names.map(|name| Value::text(format!("{name}{rest}"))));
+        }
+        found
+    }
+
+    /// Returns the folders that the workspace and the home lie in, and the home.
+    fn folders_above(&self) -> impl Iterator<Item = String> + use<> {
+        let workspace = Path::new(&self.scene.workspace).ancestors().skip(1);
+        let all = workspace.chain(Path::new(&self.scene.home).ancestors());
+        let folders: Vec<String> = all.map(|folder| folder.to_string_lossy().into_owned()).collect();
+        folders.into_iter().filter(|folder| folder != "/")
+    }
+
+    /// Returns the secrets in the workspace that a pattern finds just now.
+    fn secrets_there(&mut self, place: &str) -> Vec<String> {
+        if !Path::new(place).starts_with(&self.scene.workspace) {
+            return Vec::new();
+        }
+        let mut found = vec![String::new()];
+        let mut parts = place.split('/').filter(|part| !part.is_empty()).peekable();
+        while let Some(part) = parts.next() {
+            if !part.contains('*') {
+                found.iter_mut().for_each(|path| path.extend(["/", part]));
+                continue;
+            }
+            let is_last = parts.peek().is_none();
+            let mut next = Vec::new();
+            // With `globstar`, `**` finds whatever lies below.
+            if self.shell.options.finds_deep && part.trim_matches('*').is_empty() {
+                self.add_folders_below(&mut found);
+            }
+            for folder in &found {
+                let listed = self.names_in(folder);
+                let names = if is_last { &listed.secrets } else { &listed.all };
+                next.extend(names.iter().filter(|name| finds(part, name)).map(|name| format!("{folder}/{name}")));
+            }
+            next.truncate(MOST_FOUND);
+            found = next;
+        }
+        found.retain(|path| is_secret(Path::new(path)));
+        found
+    }
+
+    /// Adds the folders that lie below these, with the paths by which a program names them.
+    fn add_texts_below(&mut self, found: &mut Vec<(String, String)>) {
+        for (place, text) in found.clone() {
+            let mut below = vec![places::normal(&place)];
+            self.add_folders_below(&mut below);
+            let start = below.first().map_or(0, String::len);
+            let named = below.iter().skip(1).map(|folder| {
+                let gap = if text.is_empty() { folder[start..].trim_start_matches('/') } else { &folder[start..] };
+                (folder.clone(), format!("{text}{gap}"))
+            });
+            found.extend(named);
+            found.truncate(MOST_FOUND);
+        }
+    }
+
+    /// Adds the folders that lie below these, as far as they are not hidden.
+    fn add_folders_below(&mut self, folders: &mut Vec<String>) {
+        let mut at = 0;
+        while let Some(folder) = folders.get(at).filter(|_| folders.len() < MOST_FOUND).cloned() {
+            let listed = self.names_in(&folder);
+            let below = listed.all.iter().filter(|name| !name.starts_with('.')).map(|name| format!("{folder}/{name}"));
+            let is_folder = |path: &String| self.locate.locate(path).kind == Some(FileKind::Folder);
+            folders.extend(below.filter(is_folder));
+            at += 1;
+        }
+    }
+
+    /// Returns the names in a folder, which is looked at once.
+    fn names_in(&mut self, folder: &str) -> Arc<FolderNames> {
+        if !self.files.listed.contains_key(folder) && self.files.listed.len() < MOST_LISTED {
+            let all = self.locate.names_in(folder);
+            let is_secret = |name: &&String| is_secret(&Path::new(folder).join(name));
+            let secrets = all.iter().filter(is_secret).cloned().collect();
+            self.files.listed.insert(folder.to_owned(), Arc::new(FolderNames { all, secrets }));
+        }
+        self.files.listed.get(folder).cloned().unwrap_or_default()
+    }
+}
+
+/// Returns some flag of which nothing is known.
+fn some_flag() -> Value {
+    let mut flag = Value::text("-");
+    flag.push(ValuePiece::Unknown);
+    flag
+}
+
+/// Returns whether a pattern finds a name: a hidden one only where it says the dot.
+fn finds(pattern: &str, name: &str) -> bool {
+    let beginning = pattern.split('*').next().unwrap_or_default();
+    name.starts_with(beginning) && name.starts_with('.') <= pattern.starts_with('.') && patterns::fits(pattern, name)
+}
+
+/// Returns whether a name has letters in it that a shell, `xargs` or another language takes for more than letters.
+fn is_odd(name: &str) -> bool {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "._-+@,=:%/".contains(letter);
+    !name.chars().all(is_plain)
+}

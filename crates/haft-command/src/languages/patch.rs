@@ -1,0 +1,76 @@
+//! Which files a patch changes: the headings of `apply_patch`, and those of a diff.
+//!
+//! GNU patch chooses among the names that a heading gives, so each of them counts.
+
+use crate::act::{FileOp, ProgramReading, RawEffect};
+use crate::value::Value;
+
+/// What a heading begins with, and what is done with the file that it names.
+const HEADINGS: &[(&str, FileOp)] = &[
+    ("*** Add File:", FileOp::Replace),
+    ("*** Update File:", FileOp::Replace),
+    ("*** Move to:", FileOp::Replace),
+    ("*** Delete File:", FileOp::Remove),
+    ("--- ", FileOp::Replace),
+    ("+++ ", FileOp::Replace),
+    ("Index:", FileOp::Replace),
+    ("rename from ", FileOp::Remove),
+    ("rename to ", FileOp::Replace),
+    ("copy to ", FileOp::Replace),
+];
+/// What stands for a file that is not there, before or after.
+const NO_FILE: &str = "/dev/null";
+
+/// Reads the headings of a patch.
+pub(crate) fn read(text: &Value) -> ProgramReading {
+    let shown = text.shown();
+    let mut acts: Vec<RawEffect> = Vec::new();
+    for (deed, path) in shown.lines().filter_map(heading) {
+        let act = RawEffect::Path(deed, Value::text(path));
+        if !acts.contains(&act) {
+            acts.push(act);
+        }
+    }
+    ProgramReading { acts, ..ProgramReading::default() }
+}
+
+fn heading(line: &str) -> Option<(FileOp, &str)> {
+    let line = line.trim();
+    let (deed, rest) = HEADINGS.iter().find_map(|(words, deed)| Some((*deed, line.strip_prefix(words)?)))?;
+    // Behind a tab stands the time of the file.
+    let path = rest.split('\t').next().unwrap_or_default().trim().trim_matches('"');
+    let is_diff = !line.starts_with("***");
+    let path = ["a/", "b/"].iter().find_map(|before| path.strip_prefix(before).filter(|_| is_diff)).unwrap_or(path);
+    (!path.is_empty() && path != NO_FILE).then_some((deed, path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(patch: &str) -> Vec<(FileOp, String)> {
+        let path = |act: RawEffect| match act {
+            RawEffect::Path(deed, path) => (deed, path.shown()),
+            other => panic!("{other:?}"),
+        };
+        read(&Value::text(patch)).acts.into_iter().map(path).collect()
+    }
+
+    #[test]
+    fn every_file_that_a_patch_names_is_found() {
+        for (patch, wanted) in [
+            ("*** Begin Patch\n*** Add File: a b\n+x\n*** End Patch", vec![(FileOp::Replace, "a b")]),
+            ("*** Update File: c\n*** Move to: /d\n", vec![(FileOp::Replace, "c"), (FileOp::Replace, "/d")]),
+            ("  *** Delete File: e  \n", vec![(FileOp::Remove, "e")]),
+            ("--- a/x\n+++ b/x\n@@ -1 +1 @@\n", vec![(FileOp::Replace, "x")]),
+            ("--- x\t2026-01-01\n+++ y\t2026-01-01\n", vec![(FileOp::Replace, "x"), (FileOp::Replace, "y")]),
+            ("--- /dev/null\n+++ b/new\n", vec![(FileOp::Replace, "new")]),
+            ("rename from x\nrename to y\n", vec![(FileOp::Remove, "x"), (FileOp::Replace, "y")]),
+            ("no heading\n", Vec::new()),
+        ] {
+            let wanted: Vec<(FileOp, String)> =
+                wanted.into_iter().map(|(deed, path)| (deed, path.to_owned())).collect();
+            assert_eq!(named(patch), wanted, "{patch}");
+        }
+    }
+}

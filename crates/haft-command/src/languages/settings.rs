@@ -1,0 +1,67 @@
+//! What a text of settings says: each line is an option of its program, judged as one of its words.
+//!
+//! `curl -K`, `wget -e` and `ssh -F` take in a text what they also take as flags.
+
+use crate::act::{NestedRun, Program, ProgramReading};
+use crate::value::Value;
+
+/// Reads the lines of a program's settings.
+pub(crate) fn read(program: Program, text: &Value) -> ProgramReading {
+    let shown = text.shown();
+    let lines = shown.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let mut words = vec![Value::text(program.name())];
+    lines.for_each(|line| words.extend(program.words(line).into_iter().map(Value::text)));
+    ProgramReading { inner: vec![NestedRun::Words(words)], ..ProgramReading::default() }
+}
+
+impl Program {
+    fn name(self) -> &'static str {
+        match self {
+            Program::Curl => "curl",
+            Program::Wget => "wget",
+            Program::Ssh => "ssh",
+        }
+    }
+
+    /// Returns the flags that a line stands for.
+    fn words(self, line: &str) -> Vec<String> {
+        let (name, value) = line
+            .split_once(|letter: char| letter == '=' || letter == ':' || letter.is_whitespace())
+            .map_or((line, ""), |(name, value)| (name.trim(), value.trim_start_matches([' ', '\t', '=', ':'])));
+        let value = value.trim_matches('"');
+        match self {
+            Program::Ssh => vec!["-o".to_owned(), format!("{name}={value}")],
+            Program::Curl if name.starts_with('-') => vec![name.to_owned(), value.to_owned()],
+            Program::Curl | Program::Wget => {
+                let flag = format!("--{}", name.trim_start_matches('-').replace('_', "-").to_ascii_lowercase());
+                if value.is_empty() { vec![flag] } else { vec![format!("{flag}={value}")] }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(program: Program, text: &str) -> Vec<String> {
+        match read(program, &Value::text(text)).inner.as_slice() {
+            [NestedRun::Words(words)] => words.iter().map(Value::shown).collect(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_line_is_an_option() {
+        assert_eq!(
+            words(Program::Curl, "# x\nupload-file = \"a b\"\nsilent"),
+            ["curl", "--upload-file=a b", "--silent"]
+        );
+        assert_eq!(words(Program::Curl, "-o x"), ["curl", "-o", "x"]);
+        assert_eq!(words(Program::Wget, "output_document=/etc/x"), ["wget", "--output-document=/etc/x"]);
+        assert_eq!(
+            words(Program::Ssh, "Host h\n  ProxyCommand rm x"),
+            ["ssh", "-o", "Host=h", "-o", "ProxyCommand=rm x"]
+        );
+    }
+}

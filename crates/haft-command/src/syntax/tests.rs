@@ -1,0 +1,15 @@
+//! What texts are read as, in a notation of their own, and beside the real bash.
+
+mod beside_bash;
+mod commands;
+mod limits;
+mod notation;
+mod words;
+
+use crate::syntax::parse;
+
+/// Checks what a text is read as; see `notation`.
+#[track_caller]
+fn check(text: &str, tree: &str) {
+    assert_eq!(notation::script(&parse(text)), tree, "for {text:?}");
+}

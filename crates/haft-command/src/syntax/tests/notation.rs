@@ -1,0 +1,118 @@
+//! Writes a tree in one line.
+//!
+//! Commands stand in `<…>`, quoted text in `‹…›`, a quoted expansion has a `'` behind it.
+
+use crate::syntax::{
+    Assignment, Direction, Item, Link, Node, Operation, Parameter, Quoting, Redirect, RedirectKind, Script, Stage,
+    Word, WordPart,
+};
+
+pub(crate) fn script(script: &Script) -> String {
+    joined(&script.items, " ; ", item)
+}
+
+fn joined<T>(things: &[T], between: &str, shown: impl Fn(&T) -> String) -> String {
+    things.iter().map(shown).collect::<Vec<_>>().join(between)
+}
+
+fn item(item: &Item) -> String {
+    let link = match item.link {
+        Link::Always => "",
+        Link::And => "&& ",
+        Link::Or => "|| ",
+    };
+    let end = if item.in_background { " &" } else { "" };
+    format!("{link}{}{end}", joined(&item.stages, " | ", stage))
+}
+
+fn stage(stage: &Stage) -> String {
+    let node = match &stage.node {
+        Node::Simple(assignments, all) => {
+            let space = if assignments.is_empty() || all.is_empty() { "" } else { " " };
+            format!("<{}{space}{}>", joined(assignments, " ", assignment), words(all))
+        }
+        Node::Group(inside) => format!("{{ {} }}", script(inside)),
+        Node::Subshell(inside) => format!("( {} )", script(inside)),
+        Node::If(scripts) => format!("if[{}]", joined(scripts, " / ", script)),
+        Node::While(condition, body) => format!("while[{} / {}]", script(condition), script(body)),
+        Node::For(name, Some(all), body) => format!("for[{name} in {} / {}]", words(all), script(body)),
+        Node::For(name, None, body) => format!("for[{name} / {}]", script(body)),
+        Node::CountingFor(all, body) => format!("count[{} / {}]", words(all), script(body)),
+        Node::Case(subject, cases) => {
+            let case = |(patterns, body): &(Vec<Word>, Script)| format!("{}) {}", words(patterns), script(body));
+            format!("case[{} / {}]", word(subject), joined(cases, " / ", case))
+        }
+        Node::Function(name, body) => format!("function[{name} / {}]", self::stage(body)),
+        Node::Test(all) | Node::Arithmetic(all) => format!("test[{}]", words(all)),
+        Node::Opaque(why) => format!("opaque[{why}]"),
+    };
+    let redirects = stage.redirects.iter().map(|one| format!(" {}", redirect(one)));
+    format!("{node}{}", redirects.collect::<String>())
+}
+
+fn assignment(assignment: &Assignment) -> String {
+    let sign = if assignment.is_added { "+=" } else { "=" };
+    let index = assignment.index.as_ref().map(word).unwrap_or_default();
+    format!("{}{index}{sign}({})", assignment.name, words(&assignment.values))
+}
+
+fn redirect(redirect: &Redirect) -> String {
+    let descriptor = redirect.descriptor.map(|number| number.to_string()).unwrap_or_default();
+    let sign = match redirect.kind {
+        RedirectKind::Read => "<",
+        RedirectKind::Write => ">",
+        RedirectKind::Append => ">>",
+        RedirectKind::ReadWrite => "<>",
+        RedirectKind::WriteBoth => "&>",
+        RedirectKind::AppendBoth => "&>>",
+        RedirectKind::Duplicate => "=>",
+        RedirectKind::HereDocument => "<<",
+        RedirectKind::HereString => "<<<",
+    };
+    format!("{descriptor}{sign}{}", word(&redirect.target))
+}
+
+fn words(all: &[Word]) -> String {
+    joined(all, " ", word)
+}
+
+fn word(word: &Word) -> String {
+    if word.parts.is_empty() { "nothing".to_owned() } else { joined(&word.parts, "", part) }
+}
+
+fn part(part: &WordPart) -> String {
+    let mark = |quoting: &Quoting| if *quoting == Quoting::Quoted { "'" } else { "" };
+    match part {
+        WordPart::Text(text, Quoting::Bare) => text.replace('\n', "⏎"),
+        WordPart::Text(text, Quoting::Quoted) => format!("‹{}›", text.replace('\n', "⏎")),
+        WordPart::Home(user) => format!("HOME[{user}]"),
+        WordPart::Stacked(place) => format!("STACK[{place}]"),
+        WordPart::Parameter(one, quoting) => format!("{}{}", parameter(one), mark(quoting)),
+        WordPart::Substitution(inside, quoting) => format!("$({}){}", script(inside), mark(quoting)),
+        WordPart::Process(inside, Direction::Out) => format!("out({})", script(inside)),
+        WordPart::Process(inside, Direction::In) => format!("in({})", script(inside)),
+        WordPart::Arithmetic(all) => format!("number({})", words(all)),
+        WordPart::Opaque(why) => format!("opaque[{why}]"),
+    }
+}
+
+fn parameter(parameter: &Parameter) -> String {
+    let operation = match &parameter.operation {
+        Operation::Plain => String::new(),
+        Operation::Default(default) => format!(" or {}", word(default)),
+        Operation::Assigned(default) => format!(" is {}", word(default)),
+        Operation::Alternative(other) => format!(" then {}", word(other)),
+        Operation::Required => " required".to_owned(),
+        Operation::Slice(from, None) => format!(" from {from}"),
+        Operation::Slice(from, Some(length)) => format!(" from {from} length {length}"),
+        Operation::Edited(_, all) => format!(" edited {}", words(all)),
+        Operation::Length => " length".to_owned(),
+        Operation::Elements => " elements".to_owned(),
+        Operation::Element(index) => format!(" element {}", word(index)),
+        Operation::Keys => " keys".to_owned(),
+        Operation::Indirect => " indirect".to_owned(),
+        Operation::Prompt => " prompt".to_owned(),
+        Operation::Strange(all) => format!(" strange {}", words(all)),
+    };
+    format!("${{{}{operation}}}", parameter.name)
+}
