@@ -36,12 +36,43 @@ pub struct ServerSection {
     /// Hosts that the server may reach.
     #[serde(default)]
     pub hosts: Vec<Allowed>,
+    /// How haft logs in to the address.
+    #[serde(default)]
+    pub oauth: LoginSection,
+    /// How many times in a session the server may ask the user's model; never if left out.
+    #[serde(default)]
+    pub sampling: u32,
     /// How many seconds a call may take without progress.
     #[serde(default, deserialize_with = "seconds")]
     pub timeout: Option<Duration>,
     /// How many seconds the server may take from its start to the list of its tools.
     #[serde(default, deserialize_with = "seconds")]
     pub start_timeout: Option<Duration>,
+}
+
+/// How haft logs in to a server with an address. All of it can be left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LoginSection {
+    /// The client that the user has registered there.
+    pub client_id: Option<String>,
+    /// The variable that has the secret of that client.
+    pub client_secret_env: Option<String>,
+    /// The address of a document that describes the client; its address is the client's id.
+    pub client_metadata: Option<String>,
+    /// The authorization server that the client belongs to.
+    pub issuer: Option<String>,
+    /// The rights that are asked for, if the server does not say.
+    #[serde(default)]
+    pub scopes: Vec<String>,
+    /// The port of this machine to which the browser comes back.
+    pub callback_port: Option<u16>,
+}
+
+impl LoginSection {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// A command line: a program, or a program with its arguments.
@@ -77,6 +108,10 @@ impl ServerSection {
                 Some(("args, env and hosts are for servers with a command", "remove them, or write command"))
             }
             (Some(_), None) if !self.headers.is_empty() => Some(("headers are for servers with a url", "remove them")),
+            (Some(_), None) if !self.oauth.is_empty() => Some(("oauth is for servers with a url", "remove it")),
+            (None, Some(_)) if self.oauth.client_secret_env.is_some() && self.oauth.client_id.is_none() => {
+                Some(("a client_secret_env belongs to a client_id", "add client_id"))
+            }
             _ => None,
         }
     }
@@ -127,6 +162,10 @@ mod tests {
                 (2, "a server has a command or a url, not both"),
             ),
             ("[mcp.servers.a]\ncommand = []\n", (1, "the command is empty")),
+            (
+                "[mcp.servers.a]\nurl = \"https://h\"\noauth = { client_secret_env = \"S\" }\n",
+                (1, "a client_secret_env belongs to a client_id"),
+            ),
             ("[mcp.servers.\"a b\"]\ncommand = \"x\"\n", (1, "the name of a server has only letters")),
         ] {
             let (line, problem, _) = check_config(text).expect_err("there is a mistake");

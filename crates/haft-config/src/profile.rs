@@ -1,9 +1,9 @@
-//! Profiles: the limits of each, as data.
+//! Profiles: the limits of each, as data. Those of `haft` itself are the defaults of the limits.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use haft_contract::limits::{EditCount, EditNeeds, Limits, UnknownKeys, WriteMode};
+use haft_contract::limits::{ArgumentWords, EditCount, EditNeeds, Encodings, Limits, UnknownKeys, WriteMode};
 use serde::Deserialize;
 
 /// The profiles there are.
@@ -45,28 +45,29 @@ impl Profile {
 
     /// Returns the deferred tools that the profile lists.
     pub fn shown_tools(self) -> Vec<String> {
-        let Table { mut show, .. } = Table::read();
-        show.remove(self.name()).unwrap_or_default()
+        if self == Profile::Haft {
+            return Vec::new();
+        }
+        Table::read().show.remove(self.name()).unwrap_or_default()
     }
 
     /// Returns the limits of the profile.
     pub fn limits(self) -> Limits {
-        let table = Table::read();
-        let own = match self {
-            Profile::Haft => SomeLimits::default(),
-            Profile::Tunacode => table.tunacode,
-            Profile::Ally => table.ally,
-            Profile::Wyrm => table.wyrm,
-            Profile::Nexau => table.nexau,
+        // Not from the table: the usual profile costs every call, and the table is read each time.
+        let differences: fn(Table) -> SomeLimits = match self {
+            Profile::Haft => return Limits::default(),
+            Profile::Tunacode => |table| table.tunacode,
+            Profile::Ally => |table| table.ally,
+            Profile::Wyrm => |table| table.wyrm,
+            Profile::Nexau => |table| table.nexau,
         };
-        own.over(table.haft.over(Limits::default()))
+        differences(Table::read()).over(Limits::default())
     }
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Table {
-    haft: SomeLimits,
     tunacode: SomeLimits,
     ally: SomeLimits,
     wyrm: SomeLimits,
@@ -91,16 +92,21 @@ pub(crate) struct SomeLimits {
     read_lines: Option<Positive>,
     read_bytes: Option<Positive>,
     read_tokens: Option<Positive>,
+    encodings: Option<SetEncodings>,
     read_header: Option<String>,
     read_end: Option<String>,
+    memory_file: Option<String>,
+    memory_heading: Option<String>,
     line_length: Option<Positive>,
     list_entries: Option<Positive>,
+    usual_excludes: Option<Vec<String>>,
     write_mode: Option<SetWriteMode>,
     edit_count: Option<SetEditCount>,
     edit_needs_read: Option<bool>,
     unknown_keys: Option<SetUnknownKeys>,
     glob_paths: Option<Positive>,
     grep_matches: Option<Positive>,
+    arguments_need_words: Option<bool>,
     call_time: Option<Seconds>,
     command_time: Option<Seconds>,
     command_time_most: Option<Seconds>,
@@ -111,6 +117,11 @@ pub(crate) struct SomeLimits {
 }
 
 impl SomeLimits {
+    /// Returns whether the file of the memory, or what stands in it, is set.
+    pub(crate) fn names_memory(&self) -> bool {
+        self.memory_file.is_some() || self.memory_heading.is_some()
+    }
+
     /// Puts what is set over other limits.
     pub(crate) fn over(self, limits: Limits) -> Limits {
         let number = |set: Option<Positive>, otherwise| set.map_or(otherwise, |Positive(number)| number);
@@ -126,16 +137,21 @@ impl SomeLimits {
             read_lines: number(self.read_lines, limits.read_lines),
             read_bytes: self.read_bytes.map_or(limits.read_bytes, |Positive(bytes)| Some(bytes as u64)),
             read_tokens: self.read_tokens.map_or(limits.read_tokens, |Positive(tokens)| Some(tokens)),
+            encodings: self.encodings.map_or(limits.encodings, Encodings::from),
             read_header: self.read_header.unwrap_or(limits.read_header),
             read_end: self.read_end.unwrap_or(limits.read_end),
+            memory_file: self.memory_file.unwrap_or(limits.memory_file),
+            memory_heading: self.memory_heading.unwrap_or(limits.memory_heading),
             line_length: number(self.line_length, limits.line_length),
             list_entries: number(self.list_entries, limits.list_entries),
+            usual_excludes: self.usual_excludes.unwrap_or(limits.usual_excludes),
             write_mode: self.write_mode.map_or(limits.write_mode, WriteMode::from),
             edit_count: self.edit_count.map_or(limits.edit_count, EditCount::from),
             edit_needs: self.edit_needs_read.map_or(limits.edit_needs, edit_needs),
             unknown_keys: self.unknown_keys.map_or(limits.unknown_keys, UnknownKeys::from),
             glob_paths: number(self.glob_paths, limits.glob_paths),
             grep_matches: number(self.grep_matches, limits.grep_matches),
+            argument_words: self.arguments_need_words.map_or(limits.argument_words, argument_words),
             call_time: self.call_time.map_or(limits.call_time, |Seconds(time)| time),
             command_time: self.command_time.map_or(limits.command_time, |Seconds(time)| time),
             command_time_most: self.command_time_most.map_or(limits.command_time_most, |Seconds(time)| time),
@@ -167,6 +183,23 @@ impl From<SetWriteMode> for WriteMode {
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
+enum SetEncodings {
+    #[serde(rename = "any")]
+    Any,
+    #[serde(rename = "utf-8")]
+    Utf8,
+}
+
+impl From<SetEncodings> for Encodings {
+    fn from(encodings: SetEncodings) -> Self {
+        match encodings {
+            SetEncodings::Any => Encodings::Any,
+            SetEncodings::Utf8 => Encodings::Utf8,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum SetEditCount {
     Unique,
@@ -180,6 +213,10 @@ impl From<SetEditCount> for EditCount {
             SetEditCount::First => EditCount::First,
         }
     }
+}
+
+fn argument_words(needed: bool) -> ArgumentWords {
+    if needed { ArgumentWords::Required } else { ArgumentWords::Advised }
 }
 
 fn edit_needs(read: bool) -> EditNeeds {
@@ -235,12 +272,13 @@ mod tests {
 
     #[test]
     fn the_own_profile_has_the_default_limits_and_each_other_one_its_differences() {
-        assert_eq!(Profile::Haft.limits(), Limits::default());
         assert_eq!(Profile::Tunacode.limits().result_head, 2_500);
         assert_eq!(Profile::Tunacode.limits().read_lines, Limits::default().read_lines);
         let largest_read = Profile::ALL.map(|profile| profile.limits().read_bytes);
         assert_eq!(largest_read, [None, Some(102_400), None, Some(1_000_000), Some(10_485_760)]);
         assert_eq!(Profile::Ally.limits().read_tokens, Some(1_500));
+        let strict = Profile::ALL.map(|profile| profile.limits().encodings == Encodings::Utf8);
+        assert_eq!(strict, [false, true, false, true, false]);
         assert_eq!(Profile::Nexau.limits().read_header, "--- {path} ---");
         assert_eq!(Profile::Tunacode.limits().write_mode, WriteMode::Create);
         assert_eq!(Profile::Tunacode.limits().edit_count, EditCount::First);
@@ -249,6 +287,8 @@ mod tests {
         assert_eq!(needs, [true, false, true, true, false]);
         let dropped = Profile::ALL.map(|profile| profile.limits().unknown_keys == UnknownKeys::Dropped);
         assert_eq!(dropped, [false, false, true, true, false]);
+        let required = Profile::ALL.map(|profile| profile.limits().argument_words == ArgumentWords::Required);
+        assert_eq!(required, [false, false, false, true, false]);
         let seconds = |profile: Profile| {
             let limits = profile.limits();
             (limits.command_time.as_secs(), limits.command_time_most.as_secs())

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use haft_policy::decision::Decision;
 use haft_policy::rules::WrittenRule;
-use haft_policy::rules::draft::{Draft, Known};
+use haft_policy::rules::draft::{Draft, Known, Patterns};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -91,7 +91,7 @@ pub fn of_project(rules: Vec<FiledRule>) -> (Vec<FiledRule>, Vec<Mistake>) {
 }
 
 /// The keys of a rule.
-const KEYS: [&str; 14] = [
+const KEYS: [&str; 15] = [
     "name",
     "decision",
     "reason",
@@ -103,6 +103,7 @@ const KEYS: [&str; 14] = [
     "path",
     "host",
     "pattern",
+    "arguments",
     "dangerous",
     "matches",
     "not_matches",
@@ -169,15 +170,16 @@ impl Reading<'_> {
                 "decision" => draft.decision = self.text_of(name, value),
                 "reason" => draft.reason = self.text_of(name, value),
                 "instead" => draft.instead = self.text_of(name, value),
-                "tool" => draft.tool = self.text_of(name, value),
-                "effect" => draft.effect = self.text_of(name, value),
-                "program" => draft.program = self.text_of(name, value),
-                "path" => draft.path = self.text_of(name, value),
-                "host" => draft.host = self.text_of(name, value),
-                "pattern" => draft.pattern = self.text_of(name, value),
+                "tool" => draft.tool = self.patterns_of(name, value),
+                "effect" => draft.effect = self.patterns_of(name, value),
+                "program" => draft.program = self.patterns_of(name, value),
+                "path" => draft.path = self.patterns_of(name, value),
+                "host" => draft.host = self.patterns_of(name, value),
+                "pattern" => draft.pattern = self.patterns_of(name, value),
                 "flags" => draft.flags = self.list_of(name, value),
                 "matches" => draft.matches = self.list_of(name, value),
                 "not_matches" => draft.not_matches = self.list_of(name, value),
+                "arguments" => draft.arguments = self.arguments_of(name, value),
                 "dangerous" => draft.dangerous = self.truth_of(name, value),
                 other => self.unknown(key.span().start, other),
             }
@@ -210,6 +212,30 @@ impl Reading<'_> {
             self.wrong_type(key, value, "write a list of texts: [\"…\", \"…\"]");
         }
         list
+    }
+
+    /// Reads a text, or a list of texts one of which must fit.
+    fn patterns_of(&mut self, key: &str, value: &Spanned<DeValue<'_>>) -> Option<Patterns> {
+        match value.get_ref() {
+            DeValue::Array(_) => self.list_of(key, value).map(Patterns),
+            DeValue::String(text) => Some(Patterns::from(text.as_ref())),
+            _ => {
+                self.wrong_type(key, value, "write it in quotes, or a list: [\"…\", \"…\"]");
+                None
+            }
+        }
+    }
+
+    fn arguments_of(&mut self, key: &str, value: &Spanned<DeValue<'_>>) -> Option<Vec<(String, Patterns)>> {
+        let DeValue::Table(table) = value.get_ref() else {
+            self.wrong_type(key, value, "write { NAME = \"…\" }");
+            return None;
+        };
+        let read = |(name, value): (&Spanned<toml::de::DeString<'_>>, &Spanned<DeValue<'_>>)| {
+            let name = name.get_ref().to_string();
+            Some((name.clone(), self.patterns_of(&name, value)?))
+        };
+        table.iter().map(read).collect()
     }
 
     fn truth_of(&mut self, key: &str, value: &Spanned<DeValue<'_>>) -> Option<bool> {

@@ -161,6 +161,11 @@ impl Settings {
             let fix = "move [mcp] to your own config.toml, or write the server into .mcp.json".to_owned();
             return Err(mistake((line_with(text, "mcp"), problem, fix)));
         }
+        if project.limits.names_memory() {
+            let problem = "a project cannot choose the file of its memory".to_owned();
+            let fix = "move it to [limits] in your own config.toml".to_owned();
+            return Err(mistake((line_with(text, "memory_"), problem, fix)));
+        }
         if !project.prices.is_empty() {
             let problem = "a project cannot set what a model costs".to_owned();
             return Err(mistake((
@@ -256,6 +261,13 @@ mod tests {
         let words =
             "p:2: a project cannot choose the model that reads this conversation; move [model] to your own config.toml";
         assert_eq!(told, words);
+    }
+
+    #[test]
+    fn a_project_cannot_choose_its_memory() {
+        let text = "[limits]\nmemory_file = \"README.md\"\n";
+        let told = settings("").with_project(Path::new("p"), text).expect_err("it is refused").to_string();
+        assert!(told.starts_with("p:2: a project cannot choose the file of its memory; move it to"), "{told}");
     }
 
     #[test]

@@ -1,17 +1,17 @@
 //! What a command finds around itself: which folders it may read, which variables it gets.
 //!
-//! Both are lists that are data (`surroundings.toml`): what is not listed is not there. A variable
+//! Both are lists (`surroundings/lists.rs`): what is not listed is not there. A variable
 //! that is listed is still left out when its value is, or holds, a secret.
 
 mod at_terminal;
 mod caches;
+mod lists;
 mod of_agent;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 
 use haft_contract::process::Level;
 use haft_workspace::state::read_project_file;
@@ -187,35 +187,16 @@ impl Gigabytes {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Lists {
-    elsewhere: Vec<String>,
-    toolchains: Vec<String>,
-    secrets: Vec<String>,
-    variables: Vec<String>,
-    set: BTreeMap<String, String>,
-    set_for_jobs: BTreeMap<String, String>,
-    /// Where each folder usually lies.
-    folders: BTreeMap<String, String>,
-    caches: Vec<caches::Row>,
+/// Returns the variables that commands have as the user has them.
+fn passed_on() -> impl Iterator<Item = &'static str> {
+    let folders = lists::FOLDERS.iter().chain(lists::SET_FOR_JOBS).map(|(name, _)| *name);
+    lists::VARIABLES.split_whitespace().chain(folders)
 }
 
-/// The lists, read once: some commands need the settings twice.
-static LISTS: LazyLock<Lists> =
-    LazyLock::new(|| toml::from_str(include_str!("surroundings.toml")).expect("the lists are in order"));
-
-impl Lists {
-    /// Returns the variables that commands have as the user has them.
-    fn passed_on(&self) -> impl Iterator<Item = &String> {
-        self.variables.iter().chain(self.folders.keys()).chain(self.set_for_jobs.keys())
-    }
-
-    /// Returns the variables of jobs that the user has not set.
-    fn set_for_jobs(&self, variables: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {
-        let is_unset = |(name, _): &(&String, &String)| variables.iter().all(|(set, _)| set != name.as_str());
-        self.set_for_jobs.iter().filter(is_unset).map(|(name, value)| (name.into(), value.into())).collect()
-    }
+/// Returns the variables of jobs that the user has not set.
+fn set_for_jobs(variables: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {
+    let is_unset = |(name, _): &&(&str, &str)| variables.iter().all(|(set, _)| set != name);
+    lists::SET_FOR_JOBS.iter().filter(is_unset).map(|(name, value)| (name.into(), value.into())).collect()
 }
 
 /// Returns the user's home; the root of the file system where none is known.
@@ -227,37 +208,39 @@ pub(crate) fn home_of(variables: &[(OsString, OsString)]) -> PathBuf {
 impl Surroundings {
     /// Puts the lists, what the user has set and what the environment says together.
     pub(crate) fn of(section: SandboxSection, variables: &[(OsString, OsString)], secrets: &[String]) -> Self {
-        let lists = &*LISTS;
         let value = |name: &str| variables.iter().find(|(key, _)| key == name).map(|(_, value)| value);
         let home = home_of(variables);
-        let at_home = |path: &String| path.strip_prefix("~/").map_or_else(|| path.into(), |below| home.join(below));
+        let at_home = |path: &str| path.strip_prefix("~/").map_or_else(|| path.into(), |below| home.join(below));
         // Who names the home or the whole system as a toolchain's folder would open both.
         let is_apart = |folder: &PathBuf| folder.is_absolute() && !home.starts_with(folder);
-        let folders = |name: &String| value(name).into_iter().flat_map(std::env::split_paths).filter(is_apart);
-        let named = lists.folders.keys().flat_map(folders);
-        let secrets_in_named = lists.folders.iter().flat_map(|(name, usual)| {
-            let inner = lists.secrets.iter().filter_map(move |secret| secret.strip_prefix(usual)?.strip_prefix('/'));
+        let folders = |name: &str| value(name).into_iter().flat_map(std::env::split_paths).filter(is_apart);
+        let named = || lists::FOLDERS.iter().flat_map(|(name, _)| folders(name));
+        let covered = || lists::SECRETS.split_whitespace();
+        let secrets_in_named = lists::FOLDERS.iter().flat_map(|(name, usual)| {
+            let inner = covered().filter_map(move |secret| secret.strip_prefix(usual)?.strip_prefix('/'));
             folders(name).flat_map(move |folder| inner.clone().map(move |inner| folder.join(inner)).collect::<Vec<_>>())
         });
         let caches: Vec<ToolCache> =
-            lists.caches.iter().filter_map(|row| row.resolved(&|name| folders(name).next(), &at_home)).collect();
+            lists::CACHES.iter().filter_map(|row| row.resolved(&|name| folders(name).next(), &at_home)).collect();
         let listed = section.readable.iter();
-        let own: Vec<PathBuf> = listed.map(|path| at_home(&path.to_string_lossy().into_owned())).collect();
+        let own: Vec<PathBuf> = listed.map(|path| at_home(&path.to_string_lossy())).collect();
         // Tokens and keys may lie anywhere in a toolchain's folder; the sandbox looks for them.
-        let keys = lists.toolchains.iter().map(at_home).chain(lists.folders.keys().flat_map(folders));
+        let toolchains = || lists::TOOLCHAINS.split_whitespace().map(at_home);
+        let keys = toolchains().chain(named());
         let keys = caches::with_caches(keys.collect(), &caches).into_iter().map(|folder| folder.join("*"));
-        let secrets_in_caches = lists.caches.iter().flat_map(|row| row.secrets(&lists.secrets, &caches));
-        let hidden = lists.secrets.iter().map(at_home).chain(secrets_in_named).chain(secrets_in_caches).chain(keys);
+        let secrets_in_caches = lists::CACHES.iter().flat_map(|row| row.secrets(lists::SECRETS, &caches));
+        let hidden = covered().map(at_home).chain(secrets_in_named).chain(secrets_in_caches).chain(keys);
         // A file that the user lists is granted, for private registries.
         let hidden: Vec<PathBuf> = hidden.filter(|path| !own.contains(path)).collect();
-        let readable = lists.elsewhere.iter().chain(&lists.toolchains).map(at_home).chain(named).chain(own);
-        let listed = ListedNames::of(lists, &section);
+        let elsewhere = lists::ELSEWHERE.iter().map(PathBuf::from);
+        let readable = elsewhere.chain(toolchains()).chain(named()).chain(own);
+        let listed = ListedNames::of(&section);
         let passed = variables.iter().filter(|(name, value)| {
             name.to_str().is_some_and(|name| listed.has(name)) && !holds_secret(value, secrets)
         });
         let mut environment: Vec<(OsString, OsString)> = passed.cloned().collect();
-        environment.retain(|(name, _)| !lists.set.contains_key(&*name.to_string_lossy()));
-        environment.extend(lists.set.iter().map(|(name, value)| (name.into(), value.into())));
+        environment.retain(|(name, _)| lists::SET.iter().all(|(set, _)| name != set));
+        environment.extend(lists::SET.iter().map(|(name, value)| (name.into(), value.into())));
         environment.push(("HOME".into(), home.clone().into()));
         let masks_secrets = section.secrets == Some(SetSecrets::Mask);
         let of_git = GIT_BY_SIZE_AND_TIME.iter().filter(|_| masks_secrets);
@@ -274,7 +257,7 @@ impl Surroundings {
             memory: section.memory.map(|set| set.bytes().unwrap_or(0)),
             disk: section.disk.map_or(Some(DISK), Gigabytes::bytes),
             environment,
-            job_environment: lists.set_for_jobs(variables),
+            job_environment: set_for_jobs(variables),
             readable: readable.collect(),
             hidden,
             home_files: home_files(&home, value("XDG_CONFIG_HOME").map(OsString::as_os_str)),
@@ -292,10 +275,12 @@ struct ListedNames<'l> {
 }
 
 impl<'l> ListedNames<'l> {
-    fn of(lists: &'l Lists, section: &'l SandboxSection) -> Self {
-        let all = lists.passed_on().chain(&section.variables).map(String::as_str);
+    fn of(section: &'l SandboxSection) -> Self {
+        let set = section.variables.iter().map(String::as_str);
+        // Without the closures the lists would make the compiler ask for settings that live for ever.
+        let all = passed_on().map(|name| -> &'l str { name }).chain(set);
         let (patterns, mut whole): (Vec<&str>, Vec<&str>) = all.partition(|name| name.contains('*'));
-        whole.extend(lists.caches.iter().flat_map(caches::Row::variables).map(String::as_str));
+        whole.extend(lists::CACHES.iter().flat_map(caches::Row::variables).map(|name| -> &'l str { name }));
         Self { whole: whole.into_iter().collect(), patterns }
     }
 

@@ -124,6 +124,9 @@ pub trait SessionNetwork: Send + Sync {
     /// Lets the call at this desk decide from now on, until the use is dropped; without a desk everything that is not
     /// granted is refused. Of several calls at a time the one that came last decides.
     fn join(&self, desk: Option<ConnectionDesk>) -> Arc<dyn NetworkUse>;
+
+    /// Returns a network under the same rules for another session.
+    fn for_another_session(&self) -> Arc<dyn SessionNetwork>;
 }
 
 /// The use that one command makes of a session's network.

@@ -10,6 +10,7 @@ pub use serving::{Broken, Serving};
 use std::borrow::Cow;
 use std::net::IpAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use bytes::Bytes;
 
@@ -162,6 +163,11 @@ impl<'a> RunContext<'a> {
     /// Returns the standard streams that the caller brings along for the command of the call.
     pub fn streams(&self) -> Option<&'a CallerStreams> {
         self.streams
+    }
+
+    /// Returns what the tool keeps under this type between calls: workers, which end with the session's place.
+    pub fn idle_workers<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
+        self.doors.idle_workers.of()
     }
 
     /// Returns the session in which the call is made.

@@ -28,6 +28,7 @@ use crate::encoding::TextForm;
 use crate::error::ToolError;
 use crate::guarded::{SecretKind, refused_from_commands, secret_kind};
 use crate::history::History;
+use crate::idle_workers::IdleWorkers;
 use crate::kinds::ErrorKind;
 use crate::lines::LineEnds;
 use crate::net::Net;
@@ -52,13 +53,23 @@ pub struct Doors {
     pub store: Arc<dyn Store>,
     /// Knows what was changed, and takes it back.
     pub history: Arc<dyn History>,
+    /// The workers that tools keep between calls.
+    pub idle_workers: IdleWorkers,
 }
 
 impl Doors {
     /// Lets commands be run through this door.
     pub fn with_processes(mut self, processes: impl Processes + 'static) -> Self {
         self.processes = Arc::new(processes);
+        self.idle_workers = IdleWorkers::default();
         self
+    }
+
+    /// Returns the doors for another session, whose commands and workers share no home, no temporary folder and no network
+    /// with those of this one. Its place is made with its first command, and removed with the last clone of the doors.
+    pub fn for_another_session(&self) -> Self {
+        let processes = self.processes.for_another_session().unwrap_or_else(|| Arc::clone(&self.processes));
+        Self { processes, idle_workers: IdleWorkers::default(), ..self.clone() }
     }
 
     /// Lets requests be sent through this door.

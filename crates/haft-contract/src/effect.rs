@@ -170,6 +170,9 @@ pub struct Host(pub String);
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AgentName(pub String);
 
+/// How the names of state begin that keeps the calls of a tool apart.
+const ALONE: &str = "alone:";
+
 /// Names a piece of session state, such as `todo` or `spill:ID`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StateKey(pub String);
@@ -178,6 +181,16 @@ impl StateKey {
     /// The list of the session's change sets. Every change adds to it.
     pub fn change_sets() -> Self {
         Self("change sets".to_owned())
+    }
+
+    /// The calls of a tool that runs alone in its workspace.
+    pub fn alone(tool: &str) -> Self {
+        Self(format!("{ALONE}{tool}"))
+    }
+
+    /// Returns whether all sessions of a workspace share it.
+    pub fn is_of_workspace(&self) -> bool {
+        *self == Self::change_sets() || self.0.starts_with(ALONE)
     }
 
     /// The session's jobs: every call about them has it.

@@ -56,6 +56,8 @@ pub struct About {
     pub is_defect: bool,
     /// What the tool itself calls this sort of error, such as `user_error`.
     pub own_type: Option<String>,
+    /// The exception that a function raised.
+    pub exception: Option<String>,
     /// What may help.
     pub recovery: Vec<Recovery>,
 }

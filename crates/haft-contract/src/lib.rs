@@ -29,6 +29,7 @@ pub mod guarded;
 pub mod head_and_tail;
 pub mod hidden;
 pub mod history;
+pub mod idle_workers;
 pub mod inspection;
 pub mod job;
 pub mod kinds;

@@ -20,14 +20,22 @@ pub struct Limits {
     pub read_bytes: Option<u64>,
     /// Most tokens that one call may read, as far as they can be estimated; nothing means no such limit.
     pub read_tokens: Option<usize>,
+    /// Which encodings of text are read and edited.
+    pub encodings: Encodings,
     /// The line above each of several files that are read together; `{path}` is the file.
     pub read_header: String,
     /// The line behind the last of several files; empty means none.
     pub read_end: String,
+    /// The file in which facts are remembered, from the root of the workspace.
+    pub memory_file: String,
+    /// The line above the facts in that file.
+    pub memory_heading: String,
     /// Most characters of one line that are shown.
     pub line_length: usize,
     /// Most entries that one listing returns.
     pub list_entries: usize,
+    /// Names that walks over a tree leave out where no ignore file says what to leave out.
+    pub usual_excludes: Vec<String>,
     /// What writing does with a file that exists, when the call does not say.
     pub write_mode: WriteMode,
     /// How often the text of an edit may occur, when the call does not say.
@@ -42,6 +50,8 @@ pub struct Limits {
     pub glob_paths: usize,
     /// Most matches that one search of content returns.
     pub grep_matches: usize,
+    /// What becomes of definitions whose arguments have no type or no description.
+    pub argument_words: ArgumentWords,
     /// Longest time that one call may execute.
     pub call_time: Duration,
     /// How long a command may run, when the call does not say.
@@ -87,6 +97,15 @@ pub enum EditNeeds {
     Nothing,
 }
 
+/// Which encodings of text are read and edited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encodings {
+    /// All that are known; in UTF-8, bytes that are no text are shown as U+FFFD.
+    Any,
+    /// UTF-8 without a wrong byte; all else is an error.
+    Utf8,
+}
+
 /// What becomes of arguments that a tool does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnknownKeys {
@@ -94,6 +113,15 @@ pub enum UnknownKeys {
     Refused,
     /// They are left out, which is told.
     Dropped,
+}
+
+/// What becomes of a definition with an argument that has no type or no description.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArgumentWords {
+    /// The tool works, and `haft check` advises to add them.
+    Advised,
+    /// The tool is not loaded.
+    Required,
 }
 
 impl Limits {
@@ -116,6 +144,8 @@ impl Limits {
             ("{read_lines}", self.read_lines.to_string()),
             ("{glob_paths}", self.glob_paths.to_string()),
             ("{grep_matches}", self.grep_matches.to_string()),
+            ("{memory_file}", self.memory_file.clone()),
+            ("{fetch_time}", seconds(self.fetch_time)),
             ("{command_time}", seconds(self.command_time.min(self.command_time_within_call()))),
             ("{command_time_most}", seconds(self.command_time_within_call())),
             ("{write_mode}", write_mode.to_owned()),
@@ -150,10 +180,14 @@ impl Default for Limits {
             read_lines: 2_000,
             read_bytes: None,
             read_tokens: None,
+            encodings: Encodings::Any,
             read_header: "=== {path} ===".to_owned(),
             read_end: String::new(),
+            memory_file: "HAFT_MEMORY.md".to_owned(),
+            memory_heading: "## Remembered facts".to_owned(),
             line_length: 2_000,
             list_entries: 500,
+            usual_excludes: Vec::new(),
             write_mode: WriteMode::OverwriteIfRead,
             edit_count: EditCount::Unique,
             edit_needs: EditNeeds::Read,
@@ -161,6 +195,7 @@ impl Default for Limits {
             page_style: Arc::default(),
             glob_paths: 1_000,
             grep_matches: 100,
+            argument_words: ArgumentWords::Advised,
             call_time: Duration::from_secs(900),
             command_time: Duration::from_secs(120),
             command_time_most: Duration::from_secs(600),

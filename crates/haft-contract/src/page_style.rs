@@ -19,6 +19,8 @@ pub struct PageStyle {
     pub binary: Option<String>,
     /// How the rest of a long output is read: `{id}`, `{line}` from 1, `{line0}` from 0.
     pub rest: String,
+    /// How the rest of a document of the web is read: `{line}` from 1.
+    pub document_rest: String,
     /// Which arguments results may name.
     pub arguments: Arguments,
 }
@@ -64,6 +66,7 @@ impl Default for PageStyle {
             ends: None,
             binary: None,
             rest: "path=\"spill:{id}\", go on with offset={line}".to_owned(),
+            document_rest: "go on with offset={line}".to_owned(),
             arguments: Arguments::Own,
         }
     }

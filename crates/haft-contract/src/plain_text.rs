@@ -63,6 +63,7 @@ impl PlainText {
         if !std::mem::take(&mut self.begun).is_empty() {
             self.sequences.run("\u{fffd}", &mut self.screen);
         }
+        self.sequences.end(&mut self.screen);
         self.screen.rest()
     }
 

@@ -34,6 +34,12 @@ pub trait Processes: Send + Sync {
     /// Says how well commands are confined here. It is tried at the first question and remembered.
     fn confinement(&self) -> Confinement;
 
+    /// Returns a door like this one for another session: its commands have a home, temporary folders and a network of their
+    /// own. Nothing where commands leave nothing behind that another session could find.
+    fn for_another_session(&self) -> Option<Arc<dyn Processes>> {
+        None
+    }
+
     /// Returns whether this program can run commands at all.
     fn can_run(&self) -> bool {
         true

@@ -18,6 +18,8 @@ pub struct ListRequest {
     pub ignored: Ignored,
     /// Globs of names to leave out.
     pub ignore: Vec<String>,
+    /// Names to leave out as well where no ignore file says what to leave out.
+    pub usual_excludes: Vec<String>,
     /// Most entries.
     pub entries: usize,
 }
@@ -149,6 +151,14 @@ pub struct FindRequest {
     pub pattern: String,
     /// Whether capital letters matter.
     pub case: Case,
+    /// Globs of files and folders to leave out.
+    pub exclude: Vec<String>,
+    /// Names to leave out as well where no ignore file says what to leave out.
+    pub usual_excludes: Vec<String>,
+    /// How many levels are looked at; 1 is the folder's own names.
+    pub depth: usize,
+    /// Whether names that begin with a dot are found; a pattern that has the dot finds them anyway.
+    pub hidden: Hidden,
     /// Which paths come first.
     pub order: FindOrder,
     /// Whether names that ignore files name are found.
@@ -166,6 +176,10 @@ pub enum FindOrder {
     Name,
     /// Those changed last.
     Newest,
+    /// The largest.
+    Largest,
+    /// Those of the upper levels.
+    Shallow,
 }
 
 /// The names that fit a glob.
@@ -198,6 +212,8 @@ pub struct SearchRequest {
     pub include: Vec<String>,
     /// Globs of files and folders to leave out.
     pub exclude: Vec<String>,
+    /// Names to leave out as well where no ignore file says what to leave out.
+    pub usual_excludes: Vec<String>,
     /// How many lines before a match are returned.
     pub before: usize,
     /// How many lines after a match are returned.

@@ -34,6 +34,12 @@ pub struct Spec {
     pub does: AtMost,
     /// Whether the tool is left out of the list that a model gets. Calls by its name work all the same.
     pub deferred: bool,
+    /// Whether nothing of the tool is loaded before its first call.
+    pub lazy: bool,
+    /// Whether only one call of it runs at a time.
+    pub exclusive: bool,
+    /// Arguments that work and are not shown to a model.
+    pub deferred_arguments: &'static [&'static str],
     /// Changes when the tool would answer differently, so that kept results do not outlive it.
     pub version: String,
 }
@@ -70,8 +76,23 @@ impl Spec {
             output_schema: None,
             does: AtMost::default(),
             deferred: false,
+            lazy: false,
+            exclusive: false,
+            deferred_arguments: &[],
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }
+    }
+
+    /// Returns the schema that a model is shown: without the deferred arguments.
+    pub fn listed_schema(&self) -> Arc<Value> {
+        if self.deferred_arguments.is_empty() {
+            return Arc::clone(&self.input_schema);
+        }
+        let mut schema = (*self.input_schema).clone();
+        if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+            properties.retain(|name, _| !self.deferred_arguments.contains(&name.as_str()));
+        }
+        Arc::new(schema)
     }
 
     /// Describes the tool as a skill: in the shorter words, where it has some.

@@ -9,6 +9,7 @@ use serde_json::Value;
 use serde_path_to_error::Segment;
 
 use crate::BoxFuture;
+use crate::call::RawArguments;
 use crate::context::{PlanContext, RunContext};
 use crate::error::{Next, ToolError};
 use crate::kinds::ErrorKind;
@@ -51,6 +52,10 @@ pub trait Tool: Send + Sync + 'static {
     /// tasks need costs no tokens then, and calls by its name work all the same.
     const DEFERRED: bool = false;
 
+    /// Arguments that a model is not shown, because few calls need them and each shown one costs tokens in every request.
+    /// They work all the same, and dialects lead to them.
+    const DEFERRED_ARGUMENTS: &'static [&'static str] = &[];
+
     /// The arguments. The schema that a model is shown comes from this type.
     type Args: DeserializeOwned + JsonSchema + Send + Sync + 'static;
 
@@ -89,10 +94,25 @@ pub trait AnyTool: Send + Sync + 'static {
     /// Binds validated arguments to the tool. Pure.
     fn bind(self: Arc<Self>, args: &Value) -> Result<Box<dyn Bound>, ToolError>;
 
+    /// Returns the call of another tool that a call with these arguments stands for. haft then checks, judges, asks about
+    /// and records that call, under the other tool's name. Pure.
+    fn forwarded(&self, _args: &Value) -> Option<ForwardedCall> {
+        None
+    }
+
     /// Tells a person in a few lines how a call went.
     fn summary(&self, result: &ToolResult, max_lines: usize) -> Vec<String> {
         result.default_summary(max_lines)
     }
+}
+
+/// A call of another tool that a call stands for.
+#[derive(Clone, Debug)]
+pub struct ForwardedCall {
+    /// The name of the other tool, as the caller wrote it.
+    pub tool: String,
+    /// Its arguments, not yet checked.
+    pub arguments: RawArguments,
 }
 
 /// A tool with its arguments: one call that can be planned and then run.
@@ -132,6 +152,7 @@ impl<T: Tool> Typed<T> {
         spec.paths = T::PATHS;
         spec.does = T::DOES;
         spec.deferred = T::DEFERRED;
+        spec.deferred_arguments = T::DEFERRED_ARGUMENTS;
         Self { tool, spec }
     }
 }

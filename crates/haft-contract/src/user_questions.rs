@@ -1,17 +1,41 @@
-//! Questions of a model to its user: what is to be done, not whether a call may run.
+//! Questions of a model, or of a server that a call works with, to the user: what is to be done, not whether a call may run.
 //!
-//! They decide nothing for haft. An answer is text for the model, and a user who gives none is no error.
+//! They decide nothing for haft. An answer is text for whoever asked, and a user who gives none is no error.
 //!
 //! Not here: questions about permission (`haft-runtime`), how a question is shown (`haft-cli`, `haft-mcp`).
 
+use std::fmt;
+
 use crate::BoxFuture;
+use crate::visible::visible;
 
 /// Most options of a question.
 pub const MOST_OPTIONS: usize = 4;
 
+/// Who asks the user.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Asker {
+    /// The model.
+    #[default]
+    Model,
+    /// A server of tools, by its name: a program of others.
+    Server(String),
+}
+
+impl fmt::Display for Asker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Asker::Model => f.write_str("The model"),
+            Asker::Server(name) => write!(f, "The MCP server \"{}\"", visible(name)),
+        }
+    }
+}
+
 /// One question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserQuestion {
+    /// Who asks.
+    pub asker: Asker,
     /// The question.
     pub text: String,
     /// A word or two that stand above it.
@@ -149,7 +173,7 @@ mod tests {
     fn question(form: impl Fn(Vec<AnswerOption>) -> AnswerForm) -> UserQuestion {
         let option = |label: &str| AnswerOption { label: label.to_owned(), description: String::new() };
         let form = form(["Small", "Large", "None at all"].map(option).to_vec());
-        UserQuestion { text: "Which?".to_owned(), header: None, form }
+        UserQuestion { asker: Asker::Model, text: "Which?".to_owned(), header: None, form }
     }
 
     fn picked(labels: &[&str]) -> Option<UserAnswer> {

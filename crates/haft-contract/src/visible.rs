@@ -27,10 +27,20 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// Returns words of others for a sentence of haft's own: in one line, in quotation marks that they cannot close, short, and
+/// with everything visible.
+pub fn quoted(words: &str, most: usize) -> String {
+    let mut all = words.split_whitespace().flat_map(|word| [" ", word]).skip(1).flat_map(str::chars);
+    let short: String = all.by_ref().take(most).map(|c| if c == '"' { '\'' } else { c }).collect();
+    let more = if all.next().is_some() { " …" } else { "" };
+    format!("\"{}{more}\"", visible(&short))
+}
+
 /// Says whether a character shows nothing, commands a terminal or changes how others are shown.
 pub fn is_deceptive(c: char) -> bool {
     match c {
-        '\n' | '\t' => false,
+        // Nearly all text is this, so it comes first.
+        ' '..='~' | '\n' | '\t' => false,
         c if c.is_control() => true,
         // Soft hyphen, Arabic letter mark, Mongolian separator, zero-width and direction marks, line separators,
         // embeddings, word joiner and invisible operators, isolates, variation selectors, byte order mark,
@@ -46,6 +56,19 @@ pub fn is_deceptive(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_of_others_stay_between_their_quotation_marks() {
+        for (words, shown) in [
+            ("plain words", "\"plain words\""),
+            ("a\". Next: run \"b", "\"a'. Next: run 'b\""),
+            ("two\n\tlines\u{1b}[2J", "\"two lines\\u{1b}[2J\""),
+            ("", "\"\""),
+            ("longer than twenty characters", "\"longer than twenty c …\""),
+        ] {
+            assert_eq!(quoted(words, 20), shown, "{words:?}");
+        }
+    }
 
     #[test]
     fn an_emoji_of_several_characters_stays_one() {

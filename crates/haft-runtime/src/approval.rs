@@ -10,9 +10,9 @@ use haft_contract::error::AdvanceYes;
 use haft_contract::plan::Preview;
 use haft_contract::user_questions::{UserQuestion, UserReply};
 use haft_policy::decision::{Class, Ruling};
+use haft_policy::effect_kind::Reach;
 use haft_policy::grant::GrantScope;
 use haft_policy::hosts::HostSetting;
-use haft_policy::reach::Reach;
 use serde_json::Value;
 
 /// Answers questions. One at a time per session.
@@ -35,7 +35,7 @@ pub struct Questionnaire {
     pub questions: Vec<UserQuestion>,
 }
 
-/// The question: exactly the call that would run, secrets hidden.
+/// The question: exactly the call that would run. Secrets of the user's environment and settings are hidden.
 #[derive(Clone, Debug)]
 pub struct ApprovalRequest {
     /// The call.
@@ -111,7 +111,7 @@ pub struct AskedPart {
 pub struct Offer {
     /// What it covers.
     pub scope: GrantScope,
-    /// The same in words, secrets hidden.
+    /// The same in words.
     pub words: String,
     /// Earlier questions of the session that it would have answered, a few of them.
     pub would_have_allowed: Vec<String>,

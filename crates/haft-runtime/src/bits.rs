@@ -14,9 +14,9 @@ use std::collections::BTreeSet;
 use haft_contract::connection::{HostOutcome, ReachedHost};
 use haft_contract::effect::Effect;
 use haft_contract::process::Level;
+use haft_policy::effect_kind::EffectKind;
 use haft_policy::hosts::host_of;
 use haft_policy::policy::Mode;
-use haft_policy::rule::EffectSort;
 use haft_policy::taints::LastTaint;
 
 use crate::containment::Surroundings;
@@ -81,21 +81,21 @@ impl Bit {
 /// Says whether a command does more than its words tell: it runs code, or nothing is told of its parts.
 pub(crate) fn may_do_anything(effects: &[Effect]) -> bool {
     let is_told = effects.iter().any(|effect| matches!(effect, Effect::Step(_)));
-    effects.iter().any(|effect| match EffectSort::of(effect) {
-        EffectSort::CommandRunsCode | EffectSort::CommandRunsUnknownProgram | EffectSort::CommandNotUnderstood => true,
-        EffectSort::Run => !is_told,
+    effects.iter().any(|effect| match EffectKind::of(effect) {
+        EffectKind::CommandRunsCode | EffectKind::CommandRunsUnknownProgram | EffectKind::CommandNotUnderstood => true,
+        EffectKind::Run => !is_told,
         _ => false,
     })
 }
 
 fn reads_private(effect: &Effect) -> bool {
     matches!(
-        EffectSort::of(effect),
-        EffectSort::ReadSecret
-            | EffectSort::ReadOutside
-            | EffectSort::CommandReadsElsewhere
-            | EffectSort::CommandReadsUnknown
-            | EffectSort::CommandRevealsSecret
+        EffectKind::of(effect),
+        EffectKind::ReadSecret
+            | EffectKind::ReadOutside
+            | EffectKind::CommandReadsElsewhere
+            | EffectKind::CommandReadsUnknown
+            | EffectKind::CommandRevealsSecret
     )
 }
 

@@ -200,6 +200,11 @@ impl<'a> CallContext<'a> {
 
     /// Sets the sticky facts that follow from what the call had planned, once it has begun to run.
     fn set_bits(&self) {
+        self.set_bits_of_run();
+        self.session.expect_no_bits(&self.id);
+    }
+
+    fn set_bits_of_run(&self) {
         let Some(permit) = self.permit.get() else { return };
         if !self.redactor.met().is_empty() {
             self.set_bit(Bit::Private);

@@ -146,6 +146,18 @@ impl Catalog {
         }
     }
 
+    /// Takes a tool out of the list; it is still called by its name.
+    pub fn defer(&self, name: &str) -> Result<(), CatalogError> {
+        let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+        match entries.get_mut(name) {
+            Some(entry) => {
+                Arc::make_mut(entry).shown.deferred = true;
+                Ok(())
+            }
+            None => Err(not_there(&entries, name, "defer")),
+        }
+    }
+
     /// Returns the name nearest to one that is not there.
     pub fn nearest(&self, name: &str) -> Option<String> {
         let entries = self.read();

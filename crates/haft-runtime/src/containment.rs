@@ -91,7 +91,17 @@ impl Surroundings {
     pub fn situation<'a>(&'a self, mode: Mode, grants: &'a [GrantScope]) -> Situation<'a> {
         let (contained, by_name) = (self.containment(), self.is_supervised());
         let (own_home, not_in_home) = (self.own_home.as_deref(), self.not_in_home.as_slice());
-        Situation { mode, grants, contained, by_name, own_home, not_in_home, eviction: None, last_taint: None }
+        Situation {
+            mode,
+            grants,
+            contained,
+            by_name,
+            own_home,
+            not_in_home,
+            eviction: None,
+            last_taint: None,
+            arguments: None,
+        }
     }
 
     /// Returns whether each connection of a command is decided about when it is made.

@@ -45,6 +45,13 @@ pub enum Step {
     Dialect(WayIn),
 }
 
+impl Step {
+    /// Returns whether it gives an argument a value that the caller cannot change.
+    fn sets(&self, name: &str) -> bool {
+        matches!(self, Step::Fixed(values) if values.contains_key(name))
+    }
+}
+
 /// The way from a call of another system to a native one.
 #[derive(Clone)]
 pub struct WayIn {
@@ -73,7 +80,7 @@ impl WayIn {
 impl Entry {
     /// Shows a tool as it is.
     pub fn of(tool: Arc<dyn AnyTool>) -> Self {
-        let shown = tool.spec().clone();
+        let shown = Spec { input_schema: tool.spec().listed_schema(), ..tool.spec().clone() };
         Self { tool, shown, steps: Vec::new(), toolset: String::new(), is_shown: true, checker: Arc::default() }
     }
 
@@ -85,7 +92,7 @@ impl Entry {
         Some(Self {
             tool: usual.tool.clone(),
             // What a dialect has, it lists.
-            shown: Spec { does, deferred: false, ..foreign.spec(&usual.shown) },
+            shown: Spec { does, deferred: false, ..foreign.spec(&usual.call_spec()) },
             toolset: usual.toolset.clone(),
             is_shown: foreign.is_shown(),
             steps: vec![Step::Dialect(WayIn { foreign, entries })],
@@ -192,7 +199,24 @@ impl Entry {
 
     /// Returns what judges the arguments. One that the schema does not name is refused, also where it leaves that open.
     pub(crate) fn checker(&self) -> &Result<Checker, String> {
-        self.checker.get_or_init(|| Checker::new(&closed(&self.shown.input_schema)))
+        self.checker.get_or_init(|| Checker::new(&closed(&self.call_spec().input_schema)))
+    }
+
+    /// Returns what calls may have: what is shown, with the arguments that work and are not shown.
+    pub fn call_spec(&self) -> Cow<'_, Spec> {
+        let native = self.tool.spec();
+        if native.deferred_arguments.is_empty() || self.way_in().is_some() {
+            return Cow::Borrowed(&self.shown);
+        }
+        let mut schema = (*self.shown.input_schema).clone();
+        let all = native.input_schema.get("properties").and_then(Value::as_object);
+        let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
+        for (properties, all) in properties.into_iter().zip(all) {
+            let is_preset = |name: &str| self.steps.iter().any(|step| step.sets(name));
+            let deferred = native.deferred_arguments.iter().filter(|name| !is_preset(name));
+            properties.extend(deferred.filter_map(|name| Some(((*name).to_owned(), all.get(*name)?.clone()))));
+        }
+        Cow::Owned(Spec { input_schema: Arc::new(schema), ..self.shown.clone() })
     }
 
     /// Fills in the defaults: what hooks, rules and memory see.

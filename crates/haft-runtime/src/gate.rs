@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use haft_contract::effect::Effect;
+use haft_contract::effect::{Effect, StateKey};
 use haft_contract::error::ToolError;
 use tokio::sync::Notify;
 
@@ -33,6 +33,17 @@ struct Ticket {
     number: u64,
     effects: Arc<[Effect]>,
     commands: Commands,
+}
+
+/// Returns what a call touches, as the calls of other sessions see it: the state of a session that has a place of its own is
+/// the state of no other one.
+pub(crate) fn touched(effects: &Arc<[Effect]>, only_session: Option<&str>) -> Arc<[Effect]> {
+    let Some(session) = only_session else { return Arc::clone(effects) };
+    let named = |effect: &Effect| match effect {
+        Effect::Session(key) if !key.is_of_workspace() => Effect::Session(StateKey(format!("{} of {session}", key.0))),
+        other => other.clone(),
+    };
+    effects.iter().map(named).collect()
 }
 
 /// A place behind the gate; leaving it lets others in.
@@ -120,6 +131,24 @@ mod tests {
         assert!((&mut second).now_or_never().is_none());
         drop(first);
         assert!(second.await.is_ok());
+    }
+
+    #[test]
+    fn the_state_of_a_session_with_a_place_of_its_own_keeps_no_other_session_waiting() {
+        let (shared, one, other) = (None, Some("one"), Some("other"));
+        for (key, own) in [
+            (StateKey("run_code:Python".into()), true),
+            (StateKey("list of tasks".into()), true),
+            (StateKey::jobs(), true),
+            (StateKey::job_states(), true),
+            (StateKey::change_sets(), false),
+            (StateKey::alone("deploy"), false),
+        ] {
+            let effects: Arc<[Effect]> = Arc::new([Effect::Session(key.clone())]);
+            let waits = |a, b| conflict(&touched(&effects, a), &touched(&effects, b), Commands::SideBySide);
+            assert!(waits(shared, shared) && waits(one, one), "{key:?}");
+            assert_eq!((waits(one, other), waits(one, shared)), (!own, !own), "{key:?}");
+        }
     }
 
     #[tokio::test]

@@ -1,6 +1,8 @@
 //! Puts the question about a call: what it would do, what would hold it, and what a yes for longer would mean.
 //!
-//! Everything in it has passed the redactor: whoever is asked may be a program that keeps what it is told.
+//! A person sees hosts, paths, the command and the text that the model wrote as they are: otherwise a repository could hide
+//! them by putting them into its `.env`. Only values of the user's own environment and settings are hidden, and values
+//! of files that haft itself put into a difference. What records keep of the question (`Question::recorded`) hides all.
 //!
 //! Not here: who answers (`approval`), what is decided (`haft-policy`).
 
@@ -15,15 +17,16 @@ use haft_contract::effect::Effect;
 use haft_contract::history::Eviction;
 use haft_contract::plan::{FileDiff, Preview};
 use haft_policy::decision::{Class, Decision, Ruling};
+use haft_policy::effect_kind::Reach;
+use haft_policy::effect_kind::can_be_undone;
 use haft_policy::grant::GrantScope;
 use haft_policy::hosts::{HostSetting, HostSettings, host_of, setting_for};
 use haft_policy::policy::{Policy, Situation};
-use haft_policy::reach::Reach;
 use haft_policy::rule_to_paste::rule_to_paste;
 use haft_policy::taints::LastTaint;
-use haft_policy::undoable::can_be_undone;
+use serde_json::Value;
 
-use crate::approval::{ApprovalRequest, Offer};
+use crate::approval::{ApprovalRequest, Offer, Verdict};
 use crate::asked::AskedCall;
 use crate::call_context::CallContext;
 use crate::containment::Surroundings;
@@ -68,9 +71,22 @@ pub(crate) struct Question<'a> {
 }
 
 impl Question<'_> {
-    /// Puts it into words.
-    pub(crate) fn request(&self, mut ruling: Ruling) -> ApprovalRequest {
-        let redactor = &self.cx.session.ground.redactor;
+    /// Puts it into words, for the person who answers it.
+    pub(crate) fn request(&self, ruling: Ruling) -> ApprovalRequest {
+        self.worded(ruling, &self.cx.session.ground.redactor.for_judge())
+    }
+
+    /// Puts it into words for records.
+    pub(crate) fn recorded(&self, ruling: Ruling) -> ApprovalRequest {
+        self.worded(ruling, &self.cx.session.ground.redactor)
+    }
+
+    /// Returns the grant that an answer gives, in words for records.
+    pub(crate) fn recorded_scope(&self, request: &ApprovalRequest, verdict: &Verdict) -> Option<String> {
+        request.words_of(verdict).map(|words| self.cx.session.ground.redactor.redact(&words).into_owned())
+    }
+
+    fn worded(&self, mut ruling: Ruling, redactor: &Redactor) -> ApprovalRequest {
         let grants = self.cx.session.grants();
         let effects = self.about.effects;
         let open = self.policy.open_questions(self.about.entry.native_name(), effects, self.situation(&grants));
@@ -101,11 +117,11 @@ impl Question<'_> {
             effects: words::of_open(&open, redactor),
             besides: words::of_besides(effects, &open, redactor),
             command: self.around.and_then(|around| marked::command(effects, &open, (around, redactor))),
-            preview: hidden_preview(redactor, self.about.preview),
+            preview: self.preview(redactor),
             // Nobody can say yes for longer to what a hook asks about each time.
             rule_to_paste: if is_hooks { None } else { self.rule_to_paste(&grants) },
             setting_to_paste: if is_hooks { None } else { self.setting_to_paste(&open) },
-            offers: if is_hooks { Vec::new() } else { self.offers(&grants) },
+            offers: if is_hooks { Vec::new() } else { self.offers(&grants, redactor) },
             // A yes lets the whole call run, with what needs none.
             reach: effects.iter().map(Reach::of).max().unwrap_or(Reach::Workspace),
             can_be_undone: self.can_be_undone(&asked),
@@ -130,11 +146,11 @@ impl Question<'_> {
         let mode = self.cx.session.mode();
         let outside = || Situation { grants, ..mode.into() };
         let situation = self.around.map_or_else(outside, |around| around.situation(mode, grants));
-        Situation { eviction: self.eviction, last_taint: self.last_taint, ..situation }
+        let arguments = Some(&self.about.called.arguments);
+        Situation { eviction: self.eviction, last_taint: self.last_taint, arguments, ..situation }
     }
 
-    fn offers(&self, grants: &[GrantScope]) -> Vec<Offer> {
-        let redactor = &self.cx.session.ground.redactor;
+    fn offers(&self, grants: &[GrantScope], redactor: &Redactor) -> Vec<Offer> {
         let (tool, effects) = (self.about.entry.native_name(), self.about.effects);
         let connects = || effects.iter().any(|effect| matches!(effect, Effect::Connect(_)));
         let by_name = match self.around {
@@ -144,16 +160,16 @@ impl Question<'_> {
         let scopes = self.policy.offers(tool, effects, self.situation(grants)).into_iter();
         let offer = |scope: GrantScope| Offer {
             words: redactor.redact(&if by_name { scope.by_name() } else { scope.to_string() }).into_owned(),
-            would_have_allowed: self.would_have_allowed(&scope, grants),
+            would_have_allowed: self.would_have_allowed(&scope, (grants, redactor)),
             scope,
         };
         scopes.map(offer).collect()
     }
 
     /// Names earlier questions of the session that this would have answered.
-    fn would_have_allowed(&self, scope: &GrantScope, grants: &[GrantScope]) -> Vec<String> {
-        let redactor = &self.cx.session.ground.redactor;
-        let situation = self.situation(grants);
+    fn would_have_allowed(&self, scope: &GrantScope, (grants, redactor): (&[GrantScope], &Redactor)) -> Vec<String> {
+        // What the earlier calls were called with is not kept.
+        let situation = Situation { arguments: None, ..self.situation(grants) };
         let own = words::of_call(self.about.effects);
         let is_answered = |call: &AskedCall| {
             let is_open = self.policy.judge(&call.tool, &call.effects, situation).decision == Decision::Ask;
@@ -175,6 +191,44 @@ impl Question<'_> {
         matches!(redactor.redact(&setting.to_string()), Cow::Borrowed(_)).then_some(setting)
     }
 
+    /// Returns what to show of the call. In a difference a line that the model wrote is shown as it wrote it.
+    fn preview(&self, redactor: &Redactor) -> Preview {
+        let hide = |text: &mut String| redactor.redact_in_place(text);
+        let mut preview = self.about.preview.clone();
+        match &mut preview {
+            Preview::Arguments => {}
+            Preview::Diff(files) => {
+                let written = ModelText::of(&self.about.called.arguments);
+                for FileDiff { path, diff, notes } in files {
+                    hide(path);
+                    notes.iter_mut().for_each(hide);
+                    self.hide_in_diff(diff, (&written, redactor));
+                }
+            }
+            Preview::Command(text) | Preview::Request(text) | Preview::Text(text) => hide(text),
+        }
+        preview
+    }
+
+    /// Hides secrets in the lines of a difference, also what looks like a key over several lines.
+    fn hide_in_diff(&self, diff: &mut Diff, (written, redactor): (&ModelText, &Redactor)) {
+        let all = &self.cx.session.ground.redactor;
+        let original: Vec<String> = diff.lines_mut().map(|line| line.text().to_owned()).collect();
+        all.redact_diff(diff);
+        let lines: Vec<&str> = diff.lines_mut().map(|line| line.text()).collect();
+        if let Cow::Owned(_) = all.redact(&lines.join("\n")) {
+            diff.lines_mut().for_each(|line| *line.text_mut() = "[hidden: a secret]".to_owned());
+        }
+        if !redactor.is_for_judge() {
+            return;
+        }
+        for (line, original) in diff.lines_mut().zip(original) {
+            if *line.text() != original && written.has(&original) {
+                *line.text_mut() = redactor.redact(&original).into_owned();
+            }
+        }
+    }
+
     fn rule_to_paste(&self, grants: &[GrantScope]) -> Option<String> {
         let call = (self.about.entry.native_name(), &**self.about.effects);
         let rule = rule_to_paste(self.policy, call, self.situation(grants))?;
@@ -190,28 +244,25 @@ fn shortened(words: &str) -> String {
     }
 }
 
-fn hidden_preview(redactor: &Redactor, preview: &Preview) -> Preview {
-    let hide = |text: &mut String| redactor.redact_in_place(text);
-    let mut preview = preview.clone();
-    match &mut preview {
-        Preview::Arguments => {}
-        Preview::Diff(files) => {
-            for FileDiff { path, diff, notes } in files {
-                hide(path);
-                notes.iter_mut().for_each(hide);
-                hide_in_diff(redactor, diff);
+/// The texts of a call, as the model wrote them.
+struct ModelText(Vec<String>);
+
+impl ModelText {
+    fn of(arguments: &Value) -> Self {
+        let mut texts = Vec::new();
+        let mut waiting = vec![arguments];
+        while let Some(value) = waiting.pop() {
+            match value {
+                Value::String(text) => texts.push(text.clone()),
+                Value::Array(items) => waiting.extend(items),
+                Value::Object(fields) => waiting.extend(fields.values()),
+                Value::Null | Value::Bool(_) | Value::Number(_) => {}
             }
         }
-        Preview::Command(text) | Preview::Request(text) | Preview::Text(text) => hide(text),
+        Self(texts)
     }
-    preview
-}
 
-/// Hides secrets in the lines of a difference, also what looks like a key over several lines.
-fn hide_in_diff(redactor: &Redactor, diff: &mut Diff) {
-    redactor.redact_diff(diff);
-    let lines: Vec<&str> = diff.lines_mut().map(|line| line.text()).collect();
-    if let Cow::Owned(_) = redactor.redact(&lines.join("\n")) {
-        diff.lines_mut().for_each(|line| *line.text_mut() = "[hidden: a secret]".to_owned());
+    fn has(&self, line: &str) -> bool {
+        self.0.iter().any(|text| text.contains(line.trim()))
     }
 }

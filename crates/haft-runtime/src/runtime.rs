@@ -51,13 +51,24 @@ pub(crate) struct Ground {
     pub(crate) dialect: Option<Arc<dyn Dialect>>,
     /// Whether commands may run side by side.
     pub(crate) overlap: bool,
+    /// The session that has these doors for itself.
+    pub(crate) only_session: Option<Arc<str>>,
 }
 
 impl Runtime {
     /// Makes a runtime over these tools and doors, with the default rules and limits.
     pub fn new(catalog: Catalog, doors: Doors) -> Self {
         let (limits, redactor, events) = (Limits::default(), Redactor::default(), Events::default());
-        let ground = Ground { doors, limits, redactor, secrets: Arc::default(), events, dialect: None, overlap: true };
+        let ground = Ground {
+            doors,
+            limits,
+            redactor,
+            secrets: Arc::default(),
+            events,
+            dialect: None,
+            overlap: true,
+            only_session: None,
+        };
         Self {
             catalog,
             policy: Policy::default(),
@@ -127,6 +138,16 @@ impl Runtime {
     /// Opens a session whose questions go to this approver.
     pub fn session(&self, name: &str, approver: impl Approver + 'static) -> Session {
         Session::new(name, Box::new(approver), self.ground.clone())
+    }
+
+    /// Opens a session whose commands share no home, no temporary folder and no network with those of other sessions.
+    pub fn session_apart(&self, name: &str, approver: impl Approver + 'static) -> Session {
+        let doors = self.ground.doors.for_another_session();
+        Session::new(
+            name,
+            Box::new(approver),
+            Arc::new(Ground { doors, only_session: Some(name.into()), ..(*self.ground).clone() }),
+        )
     }
 
     /// Returns the tools.
@@ -207,7 +228,7 @@ impl Runtime {
         // What does the model want?
         let resolved = cx.at_once(Resolve, || resolve(&self.catalog, &self.policy, call))?;
         let parsed = cx.at_once(Parse, || parse(cx, resolved))?;
-        let prepared = cx.at_once(Prepare, || prepare(cx, parsed))?;
+        let prepared = cx.at_once(Prepare, || prepare(cx, &self.catalog, parsed))?;
 
         // May it?
         let checked = cx.at(BeforeHooks, self.hooks.before(cx, prepared)).await?;
@@ -219,8 +240,9 @@ impl Runtime {
         let ran = match cx.at(Recall, recall(cx, &authorized)).await? {
             Some(remembered) => remembered,
             None => {
-                let commands = Commands::of(authorized.effects(), &self.ground);
-                let _slot = cx.at(Gate, cx.waiting(self.gate.enter(authorized.effects(), commands))).await?;
+                let commands = Commands::of(authorized.effects(), &cx.session.ground);
+                let touched = gate::touched(authorized.effects(), cx.session.ground.only_session.as_deref());
+                let _slot = cx.at(Gate, cx.waiting(self.gate.enter(&touched, commands))).await?;
                 cx.at(Execute, execute(cx, &self.policy, authorized)).await?
             }
         };

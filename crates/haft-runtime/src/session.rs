@@ -37,6 +37,8 @@ pub struct Session {
     grants: Arc<Mutex<Vec<GrantScope>>>,
     asked: Arc<Mutex<AskedCalls>>,
     bits: Arc<Mutex<Vec<Bit>>>,
+    /// What the calls that have not ended yet would make true.
+    expected_bits: Arc<Mutex<ExpectedBits>>,
     turn: Mutex<Arc<Turn>>,
     /// Turns that have ended while calls of theirs went on.
     earlier_turns: Mutex<Vec<Weak<Turn>>>,
@@ -50,6 +52,9 @@ pub struct Session {
     readers: Readers,
     agent: Mutex<Option<String>>,
 }
+
+/// What each call that has not ended would make true.
+type ExpectedBits = Vec<(CallId, Vec<Bit>)>;
 
 /// Whether kept results serve identical calls, where their plan says that they may.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -85,6 +90,7 @@ impl Session {
             grants: Arc::default(),
             asked: Arc::default(),
             bits: Arc::default(),
+            expected_bits: Arc::default(),
             turn: Mutex::new(Turn::new(1)),
             earlier_turns: Mutex::default(),
             mode: Mutex::default(),
@@ -105,6 +111,7 @@ impl Session {
             grants: Arc::clone(&self.grants),
             asked: Arc::clone(&self.asked),
             bits: Arc::clone(&self.bits),
+            expected_bits: Arc::clone(&self.expected_bits),
             turns: Arc::clone(&self.turns),
             run: Arc::clone(&self.run),
             keeping: self.keeping,
@@ -302,6 +309,21 @@ impl Session {
         let is_new = !bits.contains(&bit);
         bits.extend(is_new.then_some(bit));
         is_new
+    }
+
+    /// Notes what a call would make true. Returns what is true, or would be when the other calls have ended: calls overlap.
+    pub(crate) fn expect_bits(&self, call: &CallId, bits: &[Bit]) -> Vec<Bit> {
+        let mut all = self.bits();
+        let mut expected = self.expected_bits.lock().unwrap_or_else(PoisonError::into_inner);
+        expected.retain(|(other, _)| other != call);
+        all.extend(expected.iter().flat_map(|(_, bits)| bits));
+        expected.push((call.clone(), bits.to_vec()));
+        all
+    }
+
+    /// Forgets what a call would have made true: it has ended.
+    pub(crate) fn expect_no_bits(&self, call: &CallId) {
+        self.expected_bits.lock().unwrap_or_else(PoisonError::into_inner).retain(|(other, _)| other != call);
     }
 
     /// Remembers what somebody is asked about.

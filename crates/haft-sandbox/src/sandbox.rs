@@ -1,5 +1,6 @@
 //! The door to processes.
 
+mod another_session;
 mod attended;
 mod given;
 mod network;
@@ -55,13 +56,13 @@ const WEAKER: &str = "the sandbox is partial here: without namespaces, commands 
 /// Runs commands.
 pub struct Sandbox {
     launchers: Arc<Launchers>,
-    settings: Settings,
+    settings: Arc<Settings>,
     strongest: Level,
     /// Whether the settings switch it off.
     is_off: bool,
     network: Option<Arc<dyn SessionNetwork>>,
     remembered: Option<Remembered>,
-    known: Mutex<Option<Confinement>>,
+    known: Arc<Mutex<Option<Confinement>>>,
     covered: Arc<OnceLock<Vec<PathBuf>>>,
     keys: Arc<Keys>,
     home: HomeWatch,
@@ -77,12 +78,12 @@ impl Sandbox {
     pub fn new(launcher: Launcher, settings: Settings) -> Self {
         Self {
             launchers: Arc::new(Launchers::new(launcher)),
-            settings,
+            settings: Arc::new(settings),
             strongest: Level::Full,
             is_off: false,
             network: None,
             remembered: None,
-            known: Mutex::default(),
+            known: Arc::default(),
             covered: Arc::default(),
             keys: Arc::default(),
             home: HomeWatch::default(),
@@ -270,7 +271,7 @@ impl Sandbox {
     }
 
     fn furniture<'a>(&'a self, workspace: Option<&'a OwnedFd>) -> Furniture<'a> {
-        let Settings { home_files, readable, home, .. } = &self.settings;
+        let Settings { home_files, readable, home, .. } = &*self.settings;
         Furniture { files: home_files, readable, home, workspace }
     }
 
@@ -365,6 +366,10 @@ pub(crate) fn visible_roots(ground: &dyn Ground) -> Vec<VisibleRoot> {
 }
 
 impl Processes for Sandbox {
+    fn for_another_session(&self) -> Option<Arc<dyn Processes>> {
+        Some(Arc::new(self.of_another_session()))
+    }
+
     fn confinement(&self) -> Confinement {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(confinement) = &*known {

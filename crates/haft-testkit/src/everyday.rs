@@ -1,14 +1,15 @@
-//! Everyday sessions of developers, and how often somebody would be asked in them.
+//! Everyday sessions of developers and of agents, and how often somebody would be asked in them.
 //!
-//! A judge that asks too often is switched off. So what thirty ordinary sessions cost in questions is counted, with a
-//! person who says yes and takes the longer yes that is offered.
+//! A judge that asks too often is switched off. So what ordinary sessions cost in questions is counted, with a person who
+//! says yes and takes the longer yes that is offered. Agents write otherwise than people: they name the folder again, chain,
+//! bound their output, write files with here-documents and try things in one line.
 
 use std::path::Path;
 
 use haft_contract::effect::Effect;
-use haft_policy::command::examples::steps_in_scene;
 use haft_policy::containment::Containment;
 use haft_policy::decision::Decision;
+use haft_policy::examples::steps_in_scene;
 use haft_policy::grant::GrantScope;
 use haft_policy::policy::{Mode, Policy, Situation};
 
@@ -32,10 +33,19 @@ pub struct Cost {
     pub denied: Vec<String>,
 }
 
-/// Returns the sessions.
+/// Returns the sessions of developers.
 pub fn sessions() -> Vec<EverydaySession> {
+    read(include_str!("everyday.txt"))
+}
+
+/// Returns the sessions of agents, twenty commands each.
+pub fn agent_sessions() -> Vec<EverydaySession> {
+    read(include_str!("agent_sessions.txt"))
+}
+
+fn read(text: &str) -> Vec<EverydaySession> {
     let mut sessions: Vec<EverydaySession> = Vec::new();
-    for line in include_str!("everyday.txt").lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+    for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
         match (line.strip_prefix("== "), sessions.last_mut()) {
             (Some(name), _) => sessions.push(EverydaySession { name: name.to_owned(), commands: Vec::new() }),
             (None, Some(session)) => session.commands.push(line.replace('⏎', "\n")),

@@ -28,12 +28,20 @@ const STORM: usize = 100_000;
 /// How many bytes a huge result has.
 const HUGE: usize = 50 * 1024 * 1024;
 
+/// How long a slow server takes to start: longer than haft waits for the answer to its first question.
+const SLOW: std::time::Duration = std::time::Duration::from_millis(2_500);
+
+/// How long a step of a call with progress takes.
+const STEP: std::time::Duration = std::time::Duration::from_millis(150);
+
 /// A server that behaves as a script says.
 struct ScriptedServer<O> {
     script: Value,
     output: O,
     home: String,
     calls: usize,
+    /// The call that waits for answers of the client, and those that came.
+    pending: Option<(Value, Vec<Value>)>,
 }
 
 /// Serves the client at standard input and output until the input ends, as the script in this file says.
@@ -41,7 +49,7 @@ pub fn serve(script: &Path) {
     let script = std::fs::read_to_string(script).expect("there is a script");
     let script: Value = serde_json::from_str(&script).expect("the script is JSON");
     let home = std::env::var("HOME").unwrap_or_default();
-    let mut server = ScriptedServer { script, output: std::io::stdout(), home, calls: 0 };
+    let mut server = ScriptedServer { script, output: std::io::stdout(), home, calls: 0, pending: None };
     server.begin();
     for line in std::io::stdin().lock().lines().map_while(Result::ok) {
         if let Ok(message) = serde_json::from_str::<Value>(&line) {
@@ -65,6 +73,9 @@ impl<O: Write> ScriptedServer<O> {
         if self.is("exit") {
             eprintln!("\u{1b}[31mno configuration found");
             std::process::exit(3);
+        }
+        if self.is("slow-start") {
+            std::thread::park_timeout(SLOW);
         }
         if self.is("fork") {
             let child =
@@ -98,6 +109,12 @@ impl<O: Write> ScriptedServer<O> {
             "ping" => self.answer(&message["id"], &json!({})),
             "tools/list" => self.list(&message["id"]),
             "tools/call" => self.call(message),
+            "" if message["id"].as_str().is_some_and(|id| id.starts_with("ask-")) => self.answered(message),
+            "resources/list" | "resources/templates/list" | "prompts/list" => self.page(&method, &message["id"]),
+            "resources/read" | "prompts/get" | "completion/complete" => {
+                let result = self.script[method.as_str()].clone();
+                self.answer(&message["id"], &result);
+            }
             _ if message.get("id").is_some_and(|_| message.get("method").is_some()) => {
                 self.refuse(&message["id"], -32601, "method not found");
             }
@@ -117,7 +134,7 @@ impl<O: Write> ScriptedServer<O> {
         }
         let info = json!({ "io.modelcontextprotocol/serverInfo": self.info() });
         let result = json!({
-            "resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": { "tools": {} },
+            "resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": self.capabilities(),
             "ttlMs": 0, "cacheScope": "private", "_meta": info,
         });
         self.answer(id, &result);
@@ -129,8 +146,69 @@ impl<O: Write> ScriptedServer<O> {
         }
         let usual = message["params"]["protocolVersion"].clone();
         let version = Some(self.script["version"].clone()).filter(Value::is_string).unwrap_or(usual);
-        let result = json!({ "protocolVersion": version, "capabilities": { "tools": {} }, "serverInfo": self.info() });
+        let capabilities = self.capabilities();
+        let result = json!({ "protocolVersion": version, "capabilities": capabilities, "serverInfo": self.info() });
         self.answer(&message["id"], &result);
+    }
+
+    fn capabilities(&self) -> Value {
+        let more = Some(self.script["capabilities"].clone()).filter(Value::is_object);
+        more.unwrap_or_else(|| json!({ "tools": {} }))
+    }
+
+    /// Answers with one page that has everything.
+    fn page(&mut self, method: &str, id: &Value) {
+        let key = match method {
+            "resources/list" => "resources",
+            "prompts/list" => "prompts",
+            _ => "resourceTemplates",
+        };
+        let listed = Some(self.script[key].clone()).filter(Value::is_array).unwrap_or_else(|| json!([]));
+        self.answer(id, &json!({ key: listed, "ttlMs": 0, "cacheScope": "private" }));
+    }
+
+    /// What it asks during a call, as often as the script says.
+    fn asks(&mut self, id: &Value, message: &Value) {
+        let asked = self.script["asks"].clone();
+        let params = &message["params"];
+        if self.script["era"] != "stateless" {
+            self.pending = Some((id.clone(), Vec::new()));
+            return self.ask(&asked);
+        }
+        let result = match params.get("inputResponses") {
+            Some(responses) => {
+                let text = format!("{responses} {}", params["requestState"]);
+                json!({ "resultType": "complete", "content": [{ "type": "text", "text": text }] })
+            }
+            None => json!({
+                "resultType": "input_required", "inputRequests": { "first": asked }, "requestState": "{\"a\": 1} ü",
+            }),
+        };
+        self.answer(id, &result);
+    }
+
+    fn ask(&mut self, asked: &Value) {
+        let number = self.pending.as_ref().map_or(0, |(_, answers)| answers.len());
+        let mut request = json!({ "jsonrpc": "2.0", "id": format!("ask-{number}") });
+        for (key, value) in asked.as_object().into_iter().flatten() {
+            request[key.as_str()] = value.clone();
+        }
+        self.send(&request);
+    }
+
+    /// Takes an answer of the client; asks again, or ends the call with all answers.
+    fn answered(&mut self, message: &Value) {
+        let answer = message.get("result").or_else(|| message.get("error")).cloned().unwrap_or_default();
+        let Some((id, answers)) = &mut self.pending else { return };
+        answers.push(answer);
+        let times = self.script["times"].as_u64().unwrap_or(1);
+        if (answers.len() as u64) < times {
+            let asked = self.script["asks"].clone();
+            return self.ask(&asked);
+        }
+        let (id, text) = (id.clone(), Value::Array(answers.clone()).to_string());
+        self.pending = None;
+        self.answer(&id, &json!({ "content": [{ "type": "text", "text": text }] }));
     }
 
     fn info(&self) -> Value {
@@ -140,7 +218,15 @@ impl<O: Write> ScriptedServer<O> {
     fn list(&mut self, id: &Value) {
         let then = self.script["then"]["tools"].clone();
         let tools = if self.calls > 0 && then.is_array() { then } else { self.script["tools"].clone() };
-        let result = json!({ "resultType": "complete", "tools": tools, "ttlMs": 0, "cacheScope": "private" });
+        if self.is("silent-list") {
+            return;
+        }
+        let mut result = json!({ "resultType": "complete", "tools": tools, "ttlMs": 0, "cacheScope": "private" });
+        if self.is("endless-list") {
+            // The same page again and again, with a cursor to the next one.
+            result["tools"] = json!([]);
+            result["nextCursor"] = "more".into();
+        }
         self.answer(id, &result);
     }
 
@@ -149,10 +235,23 @@ impl<O: Write> ScriptedServer<O> {
         let (id, arguments) = (&message["id"], &message["params"]["arguments"]);
         match self.script["behaviour"].as_str().unwrap_or_default() {
             "never" => return,
+            "asks" => return self.asks(&id.clone(), message),
+            "logs" => {
+                for number in 0..STORM {
+                    let data = format!("line {number}\u{1b}[2J");
+                    let params = json!({ "level": "info", "logger": "l", "data": data });
+                    self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/message", "params": params }));
+                }
+            }
             "die" => {
                 eprintln!("fatal: out of cheese");
                 std::process::exit(70);
             }
+            "half" => {
+                self.line(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"content\":[{{\"type\"").as_bytes());
+                std::process::exit(70);
+            }
+            "no-result" => return self.answer(id, &json!({ "content": 7, "isError": "maybe" })),
             "huge" => {
                 let text = "x".repeat(HUGE);
                 return self
@@ -161,6 +260,7 @@ impl<O: Write> ScriptedServer<O> {
             "progress" => {
                 let token = &message["params"]["_meta"]["progressToken"];
                 for progress in 1..=3 {
+                    std::thread::park_timeout(STEP);
                     let params =
                         json!({ "progressToken": token, "progress": progress, "total": 3, "message": "working" });
                     self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": params }));
@@ -227,7 +327,7 @@ impl HttpServer {
         let is_over = Arc::new(AtomicBool::new(false));
         let (over, home) = (Arc::clone(&is_over), home.to_string_lossy().into_owned());
         let thread = std::thread::spawn(move || {
-            let mut server = ScriptedServer { script, output: Vec::new(), home, calls: 0 };
+            let mut server = ScriptedServer { script, output: Vec::new(), home, calls: 0, pending: None };
             for stream in listener.incoming().map_while(Result::ok).take_while(|_| !over.load(Ordering::SeqCst)) {
                 // A client that goes away is no reason to fail.
                 let _ = server.answer_http(stream);

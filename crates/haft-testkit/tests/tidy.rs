@@ -34,10 +34,11 @@ const DRIVE: &str = "crates/haft-runtime/src/runtime.rs";
 const DRAWERS: [&str; 10] =
     ["common", "core", "helper", "helpers", "manager", "managers", "misc", "types", "util", "utils"];
 
-const CRATES: [&str; 16] = [
+const CRATES: [&str; 17] = [
     "haft",
     "haft-agent",
     "haft-cli",
+    "haft-command",
     "haft-config",
     "haft-contract",
     "haft-host",
@@ -320,9 +321,11 @@ fn arrows(name: &str) -> Option<BTreeSet<&'static str>> {
     let allowed: &[&str] = match name {
         "haft-contract" => &["haft-macros"],
         "haft-macros" => &[],
-        "haft-policy" | "haft-workspace" | "haft-sandbox" | "haft-net" => &["haft-contract"],
+        "haft-command" | "haft-workspace" | "haft-sandbox" | "haft-net" => &["haft-contract"],
+        "haft-policy" => &["haft-command", "haft-contract"],
         "haft-model" => &["haft-contract", "haft-net"],
-        "haft-runtime" | "haft-tools" => &["haft-contract", "haft-policy"],
+        "haft-runtime" => &["haft-contract", "haft-policy"],
+        "haft-tools" => &["haft-command", "haft-contract", "haft-policy"],
         "haft-agent" => &["haft-contract", "haft-runtime", "haft-model"],
         "haft-mcp" => &["haft-contract", "haft-host", "haft-net", "haft-runtime"],
         "haft-host" => return Some(all_but(&["haft", "haft-cli", "haft-host", "haft-mcp", "haft-testkit"])),

@@ -66,6 +66,7 @@ use haft_contract::door::{
 };
 use haft_contract::effect::{Change, Effect, Exposure};
 use haft_contract::error::{Next, Operation, ToolError};
+use haft_contract::idle_workers::IdleWorkers;
 use haft_contract::kinds::ErrorKind;
 use haft_contract::net::NoNet;
 use haft_contract::output::Image;
@@ -75,6 +76,7 @@ use haft_contract::search::{FindRequest, Found, ListRequest, Listing, SearchRequ
 use haft_contract::stamp::Stamp;
 
 use crate::history::History;
+use crate::history::git::object_kind::{self, ObjectKind};
 use crate::state::WorkspaceState;
 use crate::state::journal::Journal;
 pub use agent_edit::{AgentEdit, AgentTurn};
@@ -154,6 +156,14 @@ impl Workspace {
         Followed::look(&self.root).into_git_secrets()
     }
 
+    /// Returns whether a word names an object of git that is no commit, by a reference or by the beginning of its name.
+    ///
+    /// Such an object may have the content of any file, also of one that git ignores.
+    pub fn is_git_object_other_than_commit(&self, word: &str) -> bool {
+        let stores = self.secrets.look(&self.root, Breadth::Whole).stores;
+        stores.iter().any(|store| object_kind::kinds(&store.git_dir, word).contains(&ObjectKind::Other))
+    }
+
     /// Returns the secret file of which a file is another name.
     pub fn secret_of_same_file(&self, target: &Target) -> Option<PathBuf> {
         self.secrets.same_as(&self.root, target)
@@ -189,6 +199,7 @@ impl Workspace {
             net: Arc::new(NoNet),
             store: Arc::new(state.store()),
             history: Arc::new(history),
+            idle_workers: IdleWorkers::default(),
         }
     }
 

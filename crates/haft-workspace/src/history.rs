@@ -217,7 +217,7 @@ impl History {
     pub fn request(&self, request: &UndoRequest<'_>) -> Result<TakenBack, HistoryError> {
         let planned = match request.which {
             Which::Turn | Which::Session => self.planned(self.sets_of_newest(request.mode)?, request),
-            Which::Newest | Which::Number(_) | Which::LastUndo => {
+            Which::Newest | Which::Number(_) | Which::Since(_) | Which::LastUndo => {
                 self.among_few(request.mode, |sets| self.planned(sets, request))
             }
         };

@@ -2,7 +2,8 @@
 //!
 //! Whoever wrote the workspace wrote these, so only their names are looked at until somebody trusts them. *Code* makes
 //! something run or decides what may; it is trusted as it is, and what makes something run with every file of the
-//! workspace that it names. *Words* are read by models; they are trusted as long as they are there.
+//! workspace that it names. *Words* are read by models; they are trusted as long as they are there. *Commands* are words that
+//! a person sends by their name, unseen, so they are trusted with their content.
 //!
 //! Code is not opened through a link. Words often are one, to those of another agent: where they lead to in the end is
 //! opened, in the workspace and nowhere else. What is handed out is what was compared.
@@ -17,10 +18,12 @@ mod loads;
 mod named;
 mod reach;
 mod runs;
+pub(crate) mod skills;
 
 pub use copy::{CodeReach, CopiedFile, TrustedCopy};
 pub use held::{Held, HelpersChanged};
 pub use named::{files_named, hash_of_named, named_by_code, scripts_named};
+pub use skills::{SKILL_FILE, SKILL_FOLDERS, skill_folder};
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -50,7 +53,7 @@ const ROOT_WORDS: [&str; 2] = ["AGENTS.md", "HAFT_MEMORY.md"];
 /// The one of them that lists tools, each with the file that describes it.
 const TOOL_LIST: &str = ".haft/tools.yaml";
 /// The folders in it that haft knows.
-const FOLDERS: &[&str] = &["tools", "dialects", "commands", "skills", "prompts"];
+const FOLDERS: &[&str] = &["tools", "dialects", "commands", "prompts"];
 /// How deep folders of words are looked into.
 const DEEPEST: usize = 4;
 
@@ -111,12 +114,25 @@ impl Project {
         if let Some(folder) = project.open_folder(FOLDER) {
             project.list(&folder)?;
         }
+        let skills = project.find_skills();
+        let words = project.brought.iter().position(|file| file.kind == Kind::Words).unwrap_or(project.brought.len());
+        project.brought.splice(words..words, skills);
         for name in ROOT_WORDS {
             if is_no_folder(project.root.as_fd(), name) {
                 project.brought.push(Brought { name: name.to_owned(), kind: Kind::Words });
             }
         }
         Ok(project)
+    }
+
+    /// Also counts a file as words that the user's settings name as the memory of projects.
+    pub fn with_memory(mut self, name: &str) -> Self {
+        let is_below = !name.starts_with('/') && !name.split('/').any(|part| part == "..");
+        let is_new = self.brought.iter().all(|file| file.name != name);
+        if is_below && is_new && is_no_folder(self.root.as_fd(), name) {
+            self.brought.push(Brought { name: name.to_owned(), kind: Kind::Words });
+        }
+        self
     }
 
     /// Returns what was found, code first.
@@ -139,8 +155,10 @@ impl Project {
     pub fn standing(&self, file: &Brought, trusted: &Trusted) -> Standing {
         let known = match file.kind {
             Kind::Code => trusted.code.get(&file.name),
-            Kind::Words if trusted.words.is_some() => return self.words(file),
-            Kind::Words => None,
+            Kind::Words => match &trusted.words {
+                Some(known) => return self.words(file, known),
+                None => None,
+            },
         };
         let Some(known) = known else { return Standing::New };
         let (text, own) = match self.read_text(file) {
@@ -184,14 +202,22 @@ impl Project {
     /// Returns the words that are not those that were there when somebody trusted them.
     pub fn changed_words(&self, trusted: &Trusted) -> Vec<String> {
         let Some(known) = &trusted.words else { return Vec::new() };
-        let is_words = |file: &&Brought| file.kind == Kind::Words;
+        // Commands that changed are not loaded, and that is told.
+        let is_words = |file: &&Brought| file.kind == Kind::Words && !is_command(&file.name);
         let now = self.brought.iter().filter(is_words).filter_map(|file| Some(self.read(file).ok()?.1));
         let now: Fingerprint = now.flatten().collect();
         now.into_iter().filter(|(name, hash)| known.get(name) != Some(hash)).map(|(name, _)| name).collect()
     }
 
-    fn words(&self, file: &Brought) -> Standing {
+    fn words(&self, file: &Brought, known: &Fingerprint) -> Standing {
+        let is_bound = is_command(&file.name);
+        if is_bound && !known.contains_key(&file.name) {
+            return Standing::New;
+        }
         match self.read(file) {
+            Ok((_, now)) if is_bound && now.get(&file.name) != known.get(&file.name) => {
+                Standing::Changed { files: vec![file.name.clone()], text: None }
+            }
             Ok((text, _)) => Standing::Trusted(text),
             Err(why) => Standing::Refused(why),
         }
@@ -228,12 +254,14 @@ impl Project {
     /// Returns the hashes of a file, which are known, and of what it names.
     fn fingerprint(&self, file: &Brought, text: &str, own: String) -> Result<Fingerprint, String> {
         let mut fingerprint = Fingerprint::from([(file.name.clone(), own)]);
-        if file.kind == Kind::Code {
+        if let Some(folder) = skill_folder(&file.name) {
+            fingerprint.extend(skills::hashes(self, folder)?);
+        } else if file.kind == Kind::Code {
             let bound = runs::that_runs(&file.name, text);
             fingerprint.extend(named::hashes(self.root.as_fd(), &file.name, &bound)?);
         }
         if file.name == TOOL_LIST {
-            self.add_what_definitions_name(&mut fingerprint)?;
+            self.add_what_definitions_name(text, &mut fingerprint)?;
         }
         Ok(fingerprint)
     }
@@ -258,14 +286,15 @@ impl Project {
         }
     }
 
-    /// A list names definitions, and these name what is run.
-    fn add_what_definitions_name(&self, fingerprint: &mut Fingerprint) -> Result<(), String> {
+    /// A list names definitions, and these name what is run. What the list itself names may lie beside a definition.
+    fn add_what_definitions_name(&self, list: &str, fingerprint: &mut Fingerprint) -> Result<(), String> {
         let definitions: Vec<String> =
             fingerprint.keys().filter(|name| *name != TOOL_LIST && is_definition(name)).cloned().collect();
         for name in definitions {
             let definition = Brought { name: name.clone(), kind: Kind::Code };
             let (_, named) = self.read(&definition).map_err(|why| format!("it names {name}, and {why}"))?;
             fingerprint.extend(named);
+            fingerprint.extend(named::hashes(self.root.as_fd(), &name, list)?);
         }
         Ok(())
     }
@@ -314,6 +343,11 @@ fn is_no_folder(folder: BorrowedFd<'_>, name: &str) -> bool {
     found.is_ok_and(|facts| FileType::from_raw_mode(facts.st_mode) != FileType::Directory)
 }
 
+/// Says whether a file of this name is a command that a person sends to a model.
+fn is_command(name: &str) -> bool {
+    name.strip_prefix(FOLDER).is_some_and(|name| name.starts_with("/commands/"))
+}
+
 /// Says whether a file of this name describes a tool.
 fn is_definition(name: &str) -> bool {
     name.ends_with(".yaml")
@@ -326,7 +360,7 @@ fn kind_of(name: &str) -> Option<Kind> {
         None if name == "AGENTS.md" => Some(Kind::Words),
         Some(("tools", name)) if is_definition(name) && !name.contains('/') => Some(Kind::Code),
         Some(("dialects", name)) if name.ends_with(".toml") && !name.contains('/') => Some(Kind::Code),
-        Some(("commands" | "skills" | "prompts", _)) => Some(Kind::Words),
+        Some(("commands" | "prompts", _)) => Some(Kind::Words),
         _ => None,
     }
 }

@@ -10,6 +10,7 @@ pub(crate) mod held;
 pub(crate) mod journal;
 mod judged_calls;
 mod live;
+mod named_image;
 mod new_files;
 mod own_file;
 mod ownership;
@@ -19,6 +20,7 @@ mod registry;
 mod results;
 mod root_record;
 pub mod sessions;
+mod skill_files;
 mod spill;
 mod store;
 pub mod trust;
@@ -34,11 +36,15 @@ pub use config_file::{
 pub use journal::{JournalLimits, Reach};
 pub use judged_calls::{Covers, JudgedCall, JudgedCalls};
 pub use live::{HeldSocket, LiveSession, LiveSessions, Serves, SocketPlace, is_session_name};
+pub use named_image::read_named_image;
 pub use new_files::{create_new_files, link_below};
-pub use own_file::{make_own_folder, read_state_file, replace_own_file};
+pub use own_file::{
+    OwnFileLock, lock_own_file, make_own_folder, read_state_file, replace_own_file, replace_private_file,
+};
 pub use private::{ScratchFolder, check_folder};
 pub use recent::RecentCalls;
 pub use results::Results;
+pub use skill_files::{SkillFileEntry, list_skill, read_skill_file};
 pub use spill::Spills;
 pub use store::StateStore;
 pub use usage::{Standing, StateKind, WorkspaceUsage};
@@ -54,6 +60,7 @@ use sessions::Sessions;
 pub struct WorkspaceState {
     claim: Claim,
     journal_limits: JournalLimits,
+    recent_calls: RecentCalls,
 }
 
 impl WorkspaceState {
@@ -75,7 +82,8 @@ impl WorkspaceState {
     }
 
     fn of(claim: Claim) -> Self {
-        Self { claim, journal_limits: JournalLimits::default() }
+        let recent_calls = RecentCalls::new(claim.folder().join("recent.jsonl"), claim.clone());
+        Self { claim, journal_limits: JournalLimits::default(), recent_calls }
     }
 
     /// Returns whether something was changed here, or a model has worked here, or a session keeps something running.
@@ -172,6 +180,6 @@ impl WorkspaceState {
 
     /// Returns the last calls of the workspace.
     pub fn recent_calls(&self) -> RecentCalls {
-        RecentCalls::new(self.claim.folder().join("recent.jsonl"), self.claim.clone())
+        self.recent_calls.clone()
     }
 }

@@ -82,7 +82,7 @@ dangerous = \"yes\"
 r.toml:1: the rule has no decision; add decision = \"deny\", \"ask\" or \"allow\"
 r.toml:3: a rule has no key \"decison\"; did you mean \"decision\"?
 r.toml:4: \"reason\" has the wrong type (integer); write it in quotes
-r.toml:5: there is no tool \"writefile\"; did you mean \"write_file\"?
+r.toml:5: haft has no tool \"writefile\"; did you mean \"write_file\"? If the name is right, write \"writefile*\"
 r.toml:7: there is no key \"rules\" here; write rules as [[rule]]
 r.toml:15: the rule does not match its example \"git pull\"; fix the rule or the example
 r.toml:16: \"dangerous\" has the wrong type (string); write true or false"
@@ -160,7 +160,7 @@ fn the_guide_names_every_effect_with_its_built_in_decision() {
 
 #[test]
 fn the_rule_that_a_question_proposes_holds_and_answers_that_question() {
-    use haft_policy::command::examples::steps_in_scene;
+    use haft_policy::examples::steps_in_scene;
     use haft_policy::policy::{Policy, Situation};
     use haft_policy::rule_to_paste::rule_to_paste;
     let tools = ["bash".to_owned()];

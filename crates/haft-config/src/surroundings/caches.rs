@@ -1,13 +1,11 @@
 //! Where tools keep what they download, and what of it is kept from one session to the next.
 //!
-//! The rows are data (`surroundings.toml`). A variable of the user's decides where a folder is, as it does for the tool.
+//! The rows are in `lists`. A variable of the user's decides where a folder is, as it does for the tool.
 //!
 //! Not here: mounting and keeping (`haft-sandbox`).
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-
-use serde::Deserialize;
 
 /// A folder in which a tool keeps what it downloads.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,49 +23,68 @@ pub struct ToolCache {
 }
 
 /// One row of the table.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
-    name: String,
-    folder: Option<String>,
-    /// Variables, each with where the cache is in the folder that it names.
-    #[serde(default)]
-    named_by: Vec<Vec<String>>,
-    #[serde(default)]
-    movable: bool,
-    carried: Vec<String>,
-    #[serde(default)]
-    left_out: Vec<String>,
+    pub(super) name: &'static str,
+    pub(super) folder: Option<&'static str>,
+    pub(super) named_by: &'static [CacheVariable],
+    pub(super) movable: bool,
+    pub(super) carried: &'static [&'static str],
+    pub(super) left_out: &'static [&'static str],
+}
+
+/// A variable that names the folder of a cache, or one around it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CacheVariable {
+    name: &'static str,
+    /// Where the cache is in the named folder.
+    inner: Option<&'static str>,
+}
+
+impl CacheVariable {
+    pub(super) const fn itself(name: &'static str) -> Self {
+        Self { name, inner: None }
+    }
+
+    pub(super) const fn around(name: &'static str, inner: &'static str) -> Self {
+        Self { name, inner: Some(inner) }
+    }
 }
 
 impl Row {
+    /// Returns a row with nothing but a name.
+    pub(super) const fn named(name: &'static str) -> Self {
+        Self { name, folder: None, named_by: &[], movable: false, carried: &[], left_out: &[] }
+    }
+
     /// Returns the variables that name it.
-    pub(super) fn variables(&self) -> impl Iterator<Item = &String> {
-        self.named_by.iter().filter_map(|named| named.first())
+    pub(super) fn variables(&self) -> impl Iterator<Item = &'static str> {
+        self.named_by.iter().map(|variable| variable.name)
     }
 
     /// Returns the secrets of the usual folder, in the one where the cache is.
-    pub(super) fn secrets(&self, all: &[String], caches: &[ToolCache]) -> Vec<PathBuf> {
-        let cache = caches.iter().find(|cache| cache.name == self.name).zip(self.folder.as_ref());
+    pub(super) fn secrets(&self, all: &str, caches: &[ToolCache]) -> Vec<PathBuf> {
+        let cache = caches.iter().find(|cache| cache.name == self.name).zip(self.folder);
         let Some((cache, usual)) = cache else { return Vec::new() };
-        let inner = all.iter().filter_map(|secret| secret.strip_prefix(usual)?.strip_prefix('/'));
+        let inner = all.split_whitespace().filter_map(|secret| secret.strip_prefix(usual)?.strip_prefix('/'));
         inner.map(|inner| cache.folder.join(inner)).collect()
     }
 
     /// Finds out where it is: `value` knows folders that variables name, `at_home` the usual ones.
     pub(super) fn resolved(
         &self,
-        value: &dyn Fn(&String) -> Option<PathBuf>,
-        at_home: &dyn Fn(&String) -> PathBuf,
+        value: &dyn Fn(&str) -> Option<PathBuf>,
+        at_home: &dyn Fn(&str) -> PathBuf,
     ) -> Option<ToolCache> {
-        let named = |words: &Vec<String>| {
-            let around = value(words.first()?)?;
-            Some(words.get(1).map_or(around.clone(), |inner| around.join(inner)))
+        let named = |variable: &CacheVariable| {
+            let around = value(variable.name)?;
+            Some(variable.inner.map_or(around.clone(), |inner| around.join(inner)))
         };
-        let folder = self.named_by.iter().find_map(named).or_else(|| self.folder.as_ref().map(at_home))?;
-        let moved_by = self.variables().next().filter(|_| self.movable).cloned();
-        let Self { name, carried, left_out, .. } = self.clone();
-        Some(ToolCache { name, folder, moved_by, carried, left_out })
+        let folder = self.named_by.iter().find_map(named).or_else(|| self.folder.map(at_home))?;
+        let moved_by = self.variables().next().filter(|_| self.movable).map(str::to_owned);
+        let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
+        let (carried, left_out) = (words(self.carried), words(self.left_out));
+        Some(ToolCache { name: self.name.to_owned(), folder, moved_by, carried, left_out })
     }
 }
 
@@ -85,12 +102,9 @@ mod tests {
     use std::collections::BTreeSet;
     use std::path::Component;
 
-    use super::super::{Lists, SandboxSection, Surroundings};
+    use super::super::lists::CACHES;
+    use super::super::{SandboxSection, Surroundings};
     use super::*;
-
-    fn rows() -> Vec<Row> {
-        toml::from_str::<Lists>(include_str!("../surroundings.toml")).expect("the lists are in order").caches
-    }
 
     fn caches(variables: &[(&str, &str)]) -> Vec<ToolCache> {
         let variables = variables.iter().map(|(name, value)| (name.into(), value.into())).collect::<Vec<_>>();
@@ -99,13 +113,12 @@ mod tests {
 
     #[test]
     fn rows_have_names_of_their_own_that_are_names_of_folders_and_folders_that_are_in_none_of_the_others() {
-        let rows = rows();
-        let names: BTreeSet<&String> = rows.iter().map(|row| &row.name).collect();
-        assert_eq!(names.len(), rows.len());
+        let names: BTreeSet<&str> = CACHES.iter().map(|row| row.name).collect();
+        assert_eq!(names.len(), CACHES.len());
         assert!(names.iter().all(|name| name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')));
-        for one in &rows {
-            for other in rows.iter().filter(|other| other.name != one.name) {
-                let (Some(one), Some(other)) = (&one.folder, &other.folder) else { continue };
+        for one in CACHES {
+            for other in CACHES.iter().filter(|other| other.name != one.name) {
+                let (Some(one), Some(other)) = (one.folder, other.folder) else { continue };
                 assert!(!Path::new(one).starts_with(other), "{one} is in {other}");
             }
         }
@@ -127,17 +140,17 @@ mod tests {
             "env",
             "virtualenvs",
         ];
-        for row in rows() {
-            for part in &row.carried {
+        for row in CACHES {
+            for part in row.carried {
                 let is_plain = Path::new(part).components().all(|part| matches!(part, Component::Normal(_)));
-                assert!(part == "." || is_plain, "{}: {part}", row.name);
+                assert!(*part == "." || is_plain, "{}: {part}", row.name);
                 assert!(!NEVER.iter().any(|never| Path::new(part).iter().any(|name| name == *never)), "{}", row.name);
             }
             // A folder with programs or settings beside what was downloaded is never carried as a whole.
             let is_shared = ["~/.cargo", "~/.gem", "~/.stack", "~/.pub-cache", "~/go/pkg"]
                 .iter()
-                .any(|shared| row.folder.as_deref() == Some(shared));
-            assert!(!is_shared || !row.carried.iter().any(|part| part == "."), "{}", row.name);
+                .any(|shared| row.folder == Some(*shared));
+            assert!(!is_shared || !row.carried.contains(&"."), "{}", row.name);
         }
     }
 
@@ -161,7 +174,7 @@ mod tests {
         ] {
             assert_eq!(folder(&[(variable, value)], name).as_deref(), expected, "{variable}={value}");
         }
-        for row in rows() {
+        for row in CACHES {
             for variable in row.variables() {
                 let value = "/big/folder";
                 let all = Surroundings::of(

@@ -5,6 +5,11 @@ use std::collections::VecDeque;
 /// Longest line, in characters; a longer one is handed on in parts, which cannot be changed any more.
 const LONGEST_LINE: usize = 4096;
 
+/// Most bytes that are kept of what scrolled out of the other screen of a full-screen program.
+const MOST_OF_ALTERNATE: usize = 64 * 1024;
+/// What stands in the place of the rest.
+const LEFT_OUT: &str = "[earlier lines of a full-screen program are left out]\n";
+
 /// The screen.
 #[derive(Debug)]
 pub(super) struct Screen {
@@ -13,8 +18,8 @@ pub(super) struct Screen {
     row: usize,
     column: usize,
     saved: (usize, usize),
-    /// What is drawn on the other screen of full-screen programs is not output.
-    on_alternate: bool,
+    /// The screen to which a full-screen program returns. What it draws on the other one is output only if it stays there.
+    main: Option<Box<Screen>>,
     out: String,
 }
 
@@ -31,24 +36,27 @@ pub(super) enum Part {
 
 impl Screen {
     pub(super) fn new(most_lines: usize) -> Self {
-        Self {
-            lines: VecDeque::new(),
-            most_lines,
-            row: 0,
-            column: 0,
-            saved: (0, 0),
-            on_alternate: false,
-            out: String::new(),
-        }
+        Self { lines: VecDeque::new(), most_lines, row: 0, column: 0, saved: (0, 0), main: None, out: String::new() }
     }
 
     /// Returns what has scrolled out.
     pub(super) fn scrolled_out(&mut self) -> String {
-        std::mem::take(&mut self.out)
+        match &mut self.main {
+            Some(main) => main.scrolled_out(),
+            None => std::mem::take(&mut self.out),
+        }
     }
 
     /// Returns everything that is left.
     pub(super) fn rest(&mut self) -> String {
+        if let Some(mut main) = self.main.take() {
+            let mut rest = main.rest();
+            let other = self.rest();
+            if !rest.is_empty() && !rest.ends_with('\n') && !other.is_empty() {
+                rest.push('\n');
+            }
+            return rest + &other;
+        }
         let mut rest = self.scrolled_out();
         let lines = std::mem::take(&mut self.lines);
         for (index, line) in lines.iter().enumerate() {
@@ -63,7 +71,7 @@ impl Screen {
 
     /// Draws text without control characters.
     pub(super) fn draw(&mut self, mut text: &str) {
-        while !text.is_empty() && !self.on_alternate {
+        while !text.is_empty() {
             if self.column >= LONGEST_LINE {
                 self.hand_on_part();
             }
@@ -82,9 +90,6 @@ impl Screen {
 
     /// Goes to the beginning of the next line.
     pub(super) fn next_line(&mut self) {
-        if self.on_alternate {
-            return;
-        }
         self.line();
         self.column = 0;
         self.row += 1;
@@ -94,8 +99,18 @@ impl Screen {
                 self.out.push_str(&line.text);
                 self.out.push('\n');
             }
+            self.bound_alternate();
         }
         self.line();
+    }
+
+    /// Keeps the end of what has scrolled out of the other screen.
+    fn bound_alternate(&mut self) {
+        if self.main.is_some() && self.out.len() > MOST_OF_ALTERNATE {
+            let from = self.out.ceil_char_boundary(self.out.len() - MOST_OF_ALTERNATE / 2);
+            let from = self.out[from..].find('\n').map_or(from, |end| from + end + 1);
+            self.out.replace_range(..from, LEFT_OUT);
+        }
     }
 
     pub(super) fn up(&mut self, lines: usize) {
@@ -123,10 +138,8 @@ impl Screen {
     }
 
     pub(super) fn go_to(&mut self, row: usize, column: usize) {
-        if !self.on_alternate {
-            self.row = row.min(self.most_lines - 1);
-            self.column = column.min(LONGEST_LINE);
-        }
+        self.row = row.min(self.most_lines - 1);
+        self.column = column.min(LONGEST_LINE);
     }
 
     pub(super) fn save_cursor(&mut self) {
@@ -139,7 +152,7 @@ impl Screen {
     }
 
     pub(super) fn erase_in_line(&mut self, part: Part) {
-        if self.on_alternate || self.row >= self.lines.len() {
+        if self.row >= self.lines.len() {
             return;
         }
         let column = self.column;
@@ -152,9 +165,6 @@ impl Screen {
     }
 
     pub(super) fn erase_in_screen(&mut self, part: Part) {
-        if self.on_alternate {
-            return;
-        }
         match part {
             Part::Behind if (self.row, self.column) == (0, 0) => self.clear(),
             Part::Behind => {
@@ -203,16 +213,21 @@ impl Screen {
 
     /// Goes to the other screen of full-screen programs.
     pub(super) fn enter_alternate(&mut self) {
-        self.on_alternate = true;
+        if self.main.is_none() {
+            let main = std::mem::replace(self, Self::new(self.most_lines));
+            self.main = Some(Box::new(main));
+        }
     }
 
     /// Comes back from the other screen.
     pub(super) fn leave_alternate(&mut self) {
-        self.on_alternate = false;
+        if let Some(main) = self.main.take() {
+            *self = *main;
+        }
     }
 
     fn change_line(&mut self, change: impl FnOnce(&mut Line, usize)) {
-        if !self.on_alternate && self.row < self.lines.len() {
+        if self.row < self.lines.len() {
             let column = self.column;
             change(self.line(), column);
         }

@@ -1,8 +1,8 @@
 //! Control characters and escape sequences, read one character at a time.
 //!
 //! Those that move the cursor or erase something are carried out; colours, titles, links, images
-//! and questions to the terminal are left out. A title ends with its line at the latest, so that
-//! one that is never closed does not swallow the rest.
+//! and questions to the terminal are left out. A title that its line does not close is text, so that
+//! it hides nothing.
 
 use super::screen::{Part, Screen};
 
@@ -22,8 +22,8 @@ enum State {
     EscapeSigns,
     /// In a control sequence.
     Control(Control),
-    /// In a title, a link, an image or the like, which ends with the line at the latest.
-    Title,
+    /// In a title, a link, an image or the like; with its text, which is shown if it does not end in its line.
+    Title(String),
 }
 
 /// A control sequence as far as it has come.
@@ -36,6 +36,8 @@ struct Control {
     is_unknown: bool,
 }
 
+/// Longest text of a title that is kept, in bytes.
+const LONGEST_TITLE: usize = 16 * 1024;
 /// Largest number in a sequence; nothing on the screen is as far away.
 const LARGEST: usize = 9_999;
 
@@ -58,18 +60,30 @@ impl Sequences {
         }
     }
 
+    /// Ends what had begun.
+    pub(super) fn end(&mut self, screen: &mut Screen) {
+        if let State::Title(text) = std::mem::take(&mut self.state) {
+            screen.draw(&text);
+        }
+    }
+
     fn step(&mut self, c: char, screen: &mut Screen) {
         self.state = match (std::mem::take(&mut self.state), c) {
             (_, '\u{1b}') => State::Escape,
             // These two end whatever had begun.
             (_, '\u{18}' | '\u{1a}') => State::Text,
-            (State::Title, '\u{7}' | '\n' | '\u{9c}') => {
-                if c == '\n' {
-                    control_character(c, screen);
-                }
+            (State::Title(_), '\u{7}' | '\u{9c}') => State::Text,
+            (State::Title(text), '\n') => {
+                screen.draw(&text);
+                control_character(c, screen);
                 State::Text
             }
-            (State::Title, _) => State::Title,
+            (State::Title(mut text), c) => {
+                if !c.is_control() && text.len() < LONGEST_TITLE {
+                    text.push(c);
+                }
+                State::Title(text)
+            }
             (_, '\u{80}'..='\u{9f}') => State::after_escape(second_of(c), screen),
             (state @ (State::Escape | State::EscapeSigns | State::Control(_)), c) if c.is_control() => {
                 control_character(c, screen);
@@ -91,7 +105,7 @@ impl State {
     fn after_escape(c: char, screen: &mut Screen) -> State {
         match c {
             '[' => return State::Control(Control::default()),
-            ']' | 'P' | 'X' | '^' | '_' => return State::Title,
+            ']' | 'P' | 'X' | '^' | '_' => return State::Title(String::new()),
             ' '..='/' => return State::EscapeSigns,
             '7' => screen.save_cursor(),
             '8' => screen.restore_cursor(),

@@ -52,14 +52,25 @@ fn colours_titles_links_and_data_are_left_out() {
 }
 
 #[test]
-fn a_title_that_is_never_closed_swallows_one_line() {
-    assert_eq!(plain("a\u{1b}Popen\nb\n"), "a\nb\n");
-    assert_eq!(plain("a\u{1b}]0;open\nb\n"), "a\nb\n");
+fn a_title_that_is_never_closed_hides_nothing() {
+    assert_eq!(plain("a\u{1b}Popen\nb\n"), "aopen\nb\n");
+    assert_eq!(plain("a\u{1b}]0;open\nb\n"), "a0;open\nb\n");
+    assert_eq!(plain("\u{1b}]0;\u{1}FAILED"), "0;FAILED");
 }
 
 #[test]
 fn the_screen_of_full_screen_programs_is_not_output() {
     assert_eq!(plain("a\n\u{1b}[?1049h\u{1b}[Hmenu\nx\u{1b}[?1049lb\n"), "a\nb\n");
+}
+
+#[test]
+fn a_program_that_stays_on_the_other_screen_hides_nothing() {
+    assert_eq!(plain("a\n\u{1b}[?1049hFAILED\nx\n"), "a\nFAILED\nx\n");
+    assert_eq!(plain("a\u{1b}[?47h\u{1b}[?1049hFAILED"), "a\nFAILED");
+    let long = plain(format!("a\n\u{1b}[?1049h{}", "line\n".repeat(100_000)));
+    assert!(
+        long.len() < 70_000 && long.starts_with("a\n[earlier lines of a full-screen program are left out]\nline\n")
+    );
 }
 
 #[test]

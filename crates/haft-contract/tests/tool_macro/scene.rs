@@ -13,6 +13,7 @@ use haft_contract::effect::{Change, Effect};
 use haft_contract::encoding::TextForm;
 use haft_contract::error::ToolError;
 use haft_contract::history::NoHistory;
+use haft_contract::idle_workers::IdleWorkers;
 use haft_contract::kinds::ErrorKind;
 use haft_contract::limits::Limits;
 use haft_contract::lines::LineEnds;
@@ -38,7 +39,15 @@ pub async fn call(tool: impl Tool, args: Value) -> String {
 async fn follow(tool: impl Tool, args: Value, lines: &mut Vec<String>) -> Result<(), ToolError> {
     let processes = Arc::new(NoProcesses);
     let (look, files, store) = (Arc::new(OneFile), Arc::new(OneFile), Arc::new(OneFile));
-    let doors = Doors { look, files, processes, net: Arc::new(NoNet), store, history: Arc::new(NoHistory) };
+    let doors = Doors {
+        look,
+        files,
+        processes,
+        net: Arc::new(NoNet),
+        store,
+        history: Arc::new(NoHistory),
+        idle_workers: IdleWorkers::default(),
+    };
     let limits = Limits::default();
     let mut bound = Arc::new(Typed::new(tool)).bind(&args)?;
     let plan = bound.plan(&PlanContext::new(&doors, &OneFile, Origin::Model, &limits)).await?;

@@ -52,7 +52,7 @@ impl Entry {
         let Reading { value, mut repairs } = match arguments {
             RawArguments::Object(fields) => Reading { value: Value::Object(fields), repairs: Vec::new() },
             RawArguments::Words(words) => {
-                let read = arguments::read_words(&words, &self.shown.input_schema);
+                let read = arguments::read_words(&words, &self.call_spec().input_schema);
                 Reading { value: read.map_err(|faults| describe(None, self, &faults))?, repairs: Vec::new() }
             }
             RawArguments::Text(text) => arguments::read_text(&text).map_err(|fault| unreadable(None, self, &fault))?,
@@ -71,7 +71,8 @@ impl Entry {
         arguments: Value,
         (coercion, unknown_keys): (Coercion, UnknownKeys),
     ) -> Fit {
-        let schema = &self.shown.input_schema;
+        let spec = self.call_spec();
+        let schema = &spec.input_schema;
         let opened = arguments::out_of_envelope(arguments, schema, &[&self.shown.name, self.native_name()]);
         let fields = opened.value.as_object();
         let written: Vec<String> = fields.into_iter().flat_map(|fields| fields.keys().cloned()).collect();

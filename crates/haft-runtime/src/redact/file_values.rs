@@ -11,8 +11,10 @@
 //! Not here: finding the files (`haft-workspace`), tokens that are known by their shape (`shapes`).
 
 mod comments;
+mod expansions;
 mod harmless;
 mod judged;
+mod lines;
 mod markup;
 mod parts;
 mod readings;
@@ -22,7 +24,7 @@ mod tests;
 
 pub(super) use judged::may_be_ordinary;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use haft_contract::door::SecretFile;
 use haft_contract::guarded::{SecretKind, is_secret_variable};
@@ -31,8 +33,10 @@ use serde_json::Value;
 use super::SHORTEST;
 use super::known::Secret;
 use comments::comments;
+use expansions::Expansion;
 use harmless::is_public_name;
 use judged::{is_common, is_default, is_harmless_place, is_plain, is_word, names_secret};
+use lines::{bare_name, indent_of, is_block, split};
 use readings::{readings, unescaped};
 
 /// Shortest secret whose name says that it is one, where it is no plain word.
@@ -116,6 +120,8 @@ struct Found {
     in_comment: bool,
     /// Whether what is read is prose: a telling name in it is a word like any other.
     is_prose: bool,
+    /// The variables that the lines read so far set.
+    variables: HashMap<String, String>,
 }
 
 impl Found {
@@ -317,8 +323,19 @@ impl Found {
 
     /// Takes a value as it is written, in all readings.
     fn readings(&mut self, name: &str, value: &str, next: &[&str]) {
-        for reading in readings(value, next) {
-            self.lines_of(name, &reading);
+        let readings = readings(value, next);
+        for reading in &readings {
+            self.lines_of(name, reading);
+            // Nothing is a variable in single quotes.
+            if let Some(expansion) = Expansion::of(reading).filter(|_| !value.starts_with('\'')) {
+                expansion.values(&self.variables).iter().for_each(|value| self.lines_of(name, value));
+                if names_secret(name) {
+                    expansion.texts.iter().for_each(|text| self.lines_of(name, text));
+                }
+            }
+        }
+        if let Some(first) = readings.into_iter().next().filter(|_| !name.is_empty()) {
+            self.variables.insert(name.to_owned(), first);
         }
     }
 
@@ -457,42 +474,5 @@ impl Found {
             self.secrets.push(Secret::whole(password));
             self.secrets.push(Secret::whole(parts::without_percents(password)));
         }
-    }
-}
-
-/// Returns a name without what stands around it.
-fn bare_name(name: &str) -> &str {
-    let name = name.trim().trim_start_matches("- ").trim_start_matches("export ").trim();
-    name.trim_start_matches(['#', ';']).trim().trim_start_matches("export ").trim().trim_matches(['"', '\''])
-}
-
-/// Returns whether a value says that the lines below are the value, in YAML.
-fn is_block(value: &str) -> bool {
-    let mark = value.split(" #").next().unwrap_or_default().trim();
-    mark.starts_with(['|', '>']) && mark[1..].chars().all(|letter| matches!(letter, '+' | '-' | '1'..='9'))
-}
-
-fn indent_of(line: &str) -> usize {
-    line.len() - line.trim_start().len()
-}
-
-/// Parts a line into a name and a value.
-fn split(line: &str) -> Option<(&str, &str)> {
-    let is_name = |name: &str| {
-        let name = name.trim_start_matches("export ").trim().trim_start_matches(['#', ';', '-']).trim();
-        let name = name.trim_matches(['"', '\'']);
-        !name.is_empty() && name.len() <= 200 && !name.contains(char::is_whitespace)
-    };
-    let by = |at: Option<usize>, length: usize| {
-        let (name, value) = at.map(|at| (&line[..at], line[at + length..].trim_start()))?;
-        (is_name(name) && !value.is_empty()).then_some((name, value))
-    };
-    // The padding at the end of a key is not a separator.
-    let equals = line.find('=').filter(|at| !line[*at..].chars().all(|letter| letter == '='));
-    let colon = line.find(": ").or_else(|| line.find("\":").map(|at| at + 1));
-    match (equals, colon) {
-        (Some(equals), Some(colon)) if colon < equals => by(Some(colon), 1),
-        (Some(_), _) => by(equals, 1),
-        (None, _) => by(colon, 1),
     }
 }

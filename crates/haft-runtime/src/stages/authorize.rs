@@ -126,7 +126,8 @@ impl Bench<'_> {
             None => Situation { contained, grants: &grants, ..mode.into() },
         };
         let last_taint = self.last_taint(planned);
-        let situation = Situation { eviction: self.eviction, last_taint, ..situation };
+        let arguments = Some(&planned.called.arguments);
+        let situation = Situation { eviction: self.eviction, last_taint, arguments, ..situation };
         let ruling = self.policy.judge(planned.entry.native_name(), &planned.plan.effects, situation);
         self.cx.note(|notes| match &notes.question {
             Some(question) => with_question(ruling, question),
@@ -141,6 +142,7 @@ impl Bench<'_> {
             Some(around) => Situation { contained: self.contained(), ..around.situation(mode, &[]) },
             None => mode.into(),
         };
+        let situation = Situation { arguments: Some(&planned.called.arguments), ..situation };
         let ruling = self.policy.judge(planned.entry.native_name(), &planned.plan.effects, situation);
         ruling.decision == Decision::Allow
     }
@@ -148,7 +150,8 @@ impl Bench<'_> {
     /// Notes which hosts of the plan need somebody's word: whoever gives it does not make what is sent there harmless.
     fn note_not_granted(&self, planned: &Planned) {
         let grants = self.cx.session.grants();
-        let situation = Situation { grants: &grants, ..self.cx.session.mode().into() };
+        let arguments = Some(&planned.called.arguments);
+        let situation = Situation { grants: &grants, arguments, ..self.cx.session.mode().into() };
         let is_granted = |effect: &Effect| {
             let ruling = self.policy.judge(planned.entry.native_name(), std::slice::from_ref(effect), situation);
             ruling.decision == Decision::Allow
@@ -168,7 +171,10 @@ impl Bench<'_> {
     fn last_taint(&self, planned: &Planned) -> Option<LastTaint> {
         let not_granted = self.cx.note(|notes| notes.hosts_not_granted.clone());
         let told = bits::told_by(&planned.plan.effects, &not_granted, self.around.as_ref());
-        if told.is_empty() { None } else { bits::last_taint(&self.cx.session.bits(), &told) }
+        if told.is_empty() {
+            return None;
+        }
+        bits::last_taint(&self.cx.session.expect_bits(&self.cx.id, &told), &told)
     }
 
     fn contained(&self) -> Containment {
@@ -254,11 +260,11 @@ async fn ask(bench: &Bench<'_>, planned: Planned) -> Result<Authorized, ToolErro
         Decision::Ask => {}
     }
     let question = bench.question(&planned);
-    let request = Arc::new(question.request(ruling));
+    let request = question.request(ruling.clone());
     cx.session.note_asked(question.asked_call());
-    cx.tell(|| What::ApprovalAsked(request.clone()));
+    cx.tell(|| What::ApprovalAsked(Arc::new(question.recorded(ruling))));
     let verdict = cx.waiting(asking(cx, cx.session.approver.ask(&request))).await;
-    cx.tell(|| What::ApprovalGiven { verdict: verdict.clone(), scope: request.words_of(&verdict) });
+    cx.tell(|| What::ApprovalGiven { verdict: verdict.clone(), scope: question.recorded_scope(&request, &verdict) });
     match verdict {
         Verdict::AllowOnce => {}
         Verdict::AllowFor(scope) if request.offers.iter().any(|offer| offer.scope == scope) => {

@@ -152,7 +152,8 @@ impl Caller<'_> {
 
     fn judge_effects(&self, effects: &[Effect]) -> Ruling {
         let grants = self.cx.session.grants();
-        let situation = Situation { grants: &grants, ..self.cx.session.mode().into() };
+        let arguments = Some(&self.called.arguments);
+        let situation = Situation { grants: &grants, arguments, ..self.cx.session.mode().into() };
         self.policy.judge(self.entry.native_name(), effects, situation)
     }
 
@@ -209,12 +210,15 @@ impl Caller<'_> {
         let question = Question { cx, policy: self.policy, about, around: None, eviction: None, last_taint };
         let ruling = taints::asked_too(self.judge_effects(&effects), last_taint);
         let reason = ruling.reason.clone();
-        let request = question.request(ruling);
-        let request = Arc::new(ApprovalRequest { is_running: true, ..request });
+        let running = |request| ApprovalRequest { is_running: true, ..request };
+        let request = running(question.request(ruling.clone()));
         cx.session.note_asked(question.asked_call());
-        cx.tell(|| What::ApprovalAsked(request.clone()));
+        cx.tell(|| What::ApprovalAsked(Arc::new(running(question.recorded(ruling)))));
         let verdict = cx.waiting(cx.session.approver.ask(&request)).await;
-        cx.tell(|| What::ApprovalGiven { verdict: verdict.clone(), scope: request.words_of(&verdict) });
+        cx.tell(|| What::ApprovalGiven {
+            verdict: verdict.clone(),
+            scope: question.recorded_scope(&request, &verdict),
+        });
         let answer = match verdict {
             Verdict::AllowOnce => Ok(()),
             Verdict::AllowFor(scope) if request.offers.iter().any(|offer| offer.scope == scope) => {

@@ -40,7 +40,12 @@ impl<'a> DeskOfUser<'a> {
             AnswerForm::Words(example) => AnswerForm::Words(example.as_ref().map(hidden)),
             AnswerForm::YesOrNo => AnswerForm::YesOrNo,
         };
-        UserQuestion { text: hidden(&question.text), header: question.header.as_ref().map(hidden), form }
+        UserQuestion {
+            asker: question.asker.clone(),
+            text: hidden(&question.text),
+            header: question.header.as_ref().map(hidden),
+            form,
+        }
     }
 }
 

@@ -31,7 +31,7 @@ pub(crate) fn parse(cx: &CallContext<'_>, resolved: Resolved) -> Result<Parsed, 
     });
     let read = match arguments {
         RawArguments::Object(fields) => Value::Object(fields),
-        RawArguments::Words(words) => arguments::read_words(&words, &entry.shown.input_schema)
+        RawArguments::Words(words) => arguments::read_words(&words, &entry.call_spec().input_schema)
             .map_err(|faults| describe(cx.dialect(), &entry, &faults))?,
         RawArguments::Text(text) => match read(&text, &entry) {
             Ok(reading) => {

@@ -10,9 +10,11 @@ use haft_contract::kinds::ErrorKind;
 use haft_contract::tool::Bound;
 use serde_json::Value;
 
-use super::parse::Parsed;
+use super::parse::{Parsed, parse};
+use super::resolve::resolve_forwarded;
 use crate::arguments::{self, Advice, Checker, Fault};
 use crate::call_context::CallContext;
+use crate::catalog::Catalog;
 use crate::entry::{Entry, Fit};
 use crate::hooks::HookedCall;
 use crate::memory::CallKey;
@@ -26,10 +28,22 @@ pub(crate) struct Prepared {
     pub(crate) key: CallKey,
 }
 
-/// Renames keys, coerces, validates, goes inward, binds.
-pub(crate) fn prepare(cx: &CallContext<'_>, parsed: Parsed) -> Result<Prepared, ToolError> {
-    let Parsed { entry, arguments } = parsed;
-    let fitted = fitted(cx, &entry, entry.with_shown_names(arguments))?;
+/// Renames keys, coerces, validates, goes inward, binds. A call that stands for one of another tool becomes that call, once.
+pub(crate) fn prepare(cx: &CallContext<'_>, catalog: &Catalog, parsed: Parsed) -> Result<Prepared, ToolError> {
+    let fit = |Parsed { entry, arguments }: Parsed| {
+        let arguments = fitted(cx, &entry, entry.with_shown_names(arguments))?;
+        Ok::<_, ToolError>(Parsed { entry, arguments })
+    };
+    let called = fit(parsed)?;
+    match called.entry.tool().forwarded(&called.arguments) {
+        None => go_inward(cx, called),
+        Some(call) => go_inward(cx, fit(parse(cx, resolve_forwarded(catalog, call)?)?)?),
+    }
+}
+
+/// Takes arguments that fit what was shown inward, and binds them.
+fn go_inward(cx: &CallContext<'_>, fitted: Parsed) -> Result<Prepared, ToolError> {
+    let Parsed { entry, arguments: fitted } = fitted;
     let (entry, fitted) = match entry.way_in() {
         None => {
             let placed = places::placed(fitted, entry.shown(), &*cx.session.ground.doors.look);

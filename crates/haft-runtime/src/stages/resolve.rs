@@ -6,8 +6,10 @@ use haft_contract::call::{RawArguments, ToolCall};
 use haft_contract::error::{Next, ToolError};
 use haft_contract::kinds::ErrorKind;
 use haft_contract::lift::Lift;
+use haft_contract::tool::ForwardedCall;
 use haft_policy::decision::Decision;
 use haft_policy::policy::Policy;
+use serde_json::Value;
 
 use crate::catalog::{Catalog, Meant};
 use crate::entry::Entry;
@@ -35,7 +37,10 @@ pub(crate) fn resolve(catalog: &Catalog, policy: &Policy, call: &mut ToolCall) -
     if let Some(entry) = catalog.find(&call.name) {
         return Ok(Resolved { entry, arguments: taken(call), lift, repair: None });
     }
-    if let Some(ruling) = policy.judge_tool(&call.name).filter(|ruling| ruling.decision == Decision::Deny) {
+    let sent = sent(&call.arguments);
+    if let Some(ruling) =
+        policy.judge_tool(&call.name, sent.as_ref()).filter(|ruling| ruling.decision == Decision::Deny)
+    {
         return Err(super::authorize::denied(&ruling));
     }
     let Meant { entry, arguments } =
@@ -44,6 +49,28 @@ pub(crate) fn resolve(catalog: &Catalog, policy: &Policy, call: &mut ToolCall) -
     let repair = Some(format!("$: the tool \"{written}\" read as \"{}\"", entry.shown.name));
     let arguments = arguments.map_or_else(|| taken(call), RawArguments::Object);
     Ok(Resolved { entry, arguments, lift, repair })
+}
+
+/// Finds the tool that another one passes a call on to.
+pub(crate) fn resolve_forwarded(catalog: &Catalog, call: ForwardedCall) -> Result<Resolved, ToolError> {
+    let ForwardedCall { tool, arguments } = call;
+    if let Some(entry) = catalog.find(&tool) {
+        return Ok(Resolved { entry, arguments, lift: None, repair: None });
+    }
+    let Meant { entry, arguments: meant } = catalog.meant(&tool, &arguments).ok_or_else(|| unknown(catalog, &tool))?;
+    let arguments = meant.map_or(arguments, RawArguments::Object);
+    Ok(Resolved { entry, arguments, lift: None, repair: None })
+}
+
+/// Returns arguments that can be read as they are, for rules about tools that there are not: nothing of the call will run.
+fn sent(arguments: &RawArguments) -> Option<Value> {
+    match arguments {
+        RawArguments::Text(text) => serde_json::from_str(text).ok(),
+        RawArguments::Object(fields) => Some(Value::Object(fields.clone())),
+        RawArguments::Words(words) => {
+            Some(words.iter().map(|(name, text)| (name.clone(), Value::from(text.as_str()))).collect())
+        }
+    }
 }
 
 fn taken(call: &mut ToolCall) -> RawArguments {

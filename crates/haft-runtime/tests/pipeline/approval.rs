@@ -4,9 +4,10 @@ use std::time::{Duration, Instant};
 
 use haft_contract::BoxFuture;
 use haft_policy::decision::{Class, Decision};
+use haft_policy::effect_kind::EffectKind;
 use haft_policy::grant::GrantScope;
 use haft_policy::policy::{Mode, Policy};
-use haft_policy::rule::{EffectSort, Pattern, Rule};
+use haft_policy::rule::{Pattern, Rule};
 use haft_runtime::approval::{ApprovalRequest, Approver, Verdict, YesToOrdinary};
 use haft_testkit::approver::{Script, nobody};
 use haft_testkit::scene::Scene;
@@ -130,7 +131,7 @@ async fn stopping_the_turn_refuses_the_call_and_cancels_the_rest() {
 async fn yes_to_everything_does_not_cover_the_dangerous_class() {
     let rule = Rule {
         name: "careful".into(),
-        matches: Pattern::Effect(EffectSort::ChangeInside),
+        matches: Pattern::Effect(EffectKind::ChangeInside),
         decision: Decision::Ask,
         class: Class::Dangerous,
         reason: "It would {}, and that is dangerous here.".into(),

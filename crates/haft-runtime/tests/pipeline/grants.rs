@@ -4,9 +4,10 @@ use haft_contract::effect::{Change, Does, Host};
 use haft_contract::path::{Extent, Place, Target};
 use haft_contract::process::Level;
 use haft_policy::decision::{Class, Decision};
+use haft_policy::effect_kind::EffectKind;
 use haft_policy::grant::GrantScope;
 use haft_policy::policy::Policy;
-use haft_policy::rule::{EffectSort, Pattern, Rule};
+use haft_policy::rule::{Pattern, Rule};
 use haft_runtime::approval::{Verdict, YesToOrdinary};
 use haft_runtime::bits::Bit;
 use haft_runtime::events::{EventKind, What};
@@ -215,7 +216,7 @@ async fn a_secret_in_a_command_is_neither_shown_nor_made_a_rule() {
 async fn the_dangerous_class_offers_nothing_and_has_no_rule() {
     let careful = Rule {
         name: "careful".into(),
-        matches: Pattern::Effect(EffectSort::CommandRunsCode),
+        matches: Pattern::Effect(EffectKind::CommandRunsCode),
         decision: Decision::Ask,
         class: Class::Dangerous,
         reason: "It would {}.".into(),

@@ -11,6 +11,7 @@ use std::ffi::OsString;
 use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -35,6 +36,8 @@ use crate::wake::{Wake, Wish};
 
 /// How much of the end of its errors is kept.
 const ERRORS: usize = 8 * 1024;
+/// How long haft waits for the end of its errors when it has ended.
+const LAST_ERRORS: Duration = Duration::from_millis(500);
 /// The folder in its own one that is its home.
 const HOME: &str = "home";
 
@@ -141,8 +144,8 @@ impl Sandbox {
         });
         let level = confined.level;
         let task = self.server_task(command, confined, streams);
-        let (wake, ended) = run(task, command).map_err(failed)?;
-        let errors = keep_errors(errors_from).map_err(failed)?;
+        let (errors, read) = keep_errors(errors_from).map_err(failed)?;
+        let (wake, ended) = run(task, command, read).map_err(failed)?;
         Ok(ServerProcess { pipes: Some((to_server.into(), from_server.into())), errors, ended, wake, level })
     }
 
@@ -231,8 +234,12 @@ impl Sandbox {
     }
 }
 
-/// Lets a thread attend to the server.
-fn run(task: Task, command: &ServerCommand) -> std::io::Result<(Arc<Wake>, watch::Receiver<Option<String>>)> {
+/// Lets a thread attend to the server. Its end is told when its errors are read to their end too.
+fn run(
+    task: Task,
+    command: &ServerCommand,
+    read: Receiver<()>,
+) -> std::io::Result<(Arc<Wake>, watch::Receiver<Option<String>>)> {
     let wake = Arc::new(Wake::new()?);
     let (tell_end, ended) = watch::channel(None);
     let (of_thread, command) = (Arc::clone(&wake), command.clone());
@@ -240,6 +247,8 @@ fn run(task: Task, command: &ServerCommand) -> std::io::Result<(Arc<Wake>, watch
         // It has streams of its own, so no piece ever comes; the channel is there as long as the server.
         let (tell, _pieces) = mpsc::channel(1);
         let how = told_end(attend(task, tell, &of_thread), &command);
+        // Nothing is sent: the sender goes with the reader. A process that left the sandbox may keep the pipe open.
+        let _ = read.recv_timeout(LAST_ERRORS);
         tell_end.send_replace(Some(how));
     })?;
     Ok((wake, ended))
@@ -270,11 +279,17 @@ fn told_end(outcome: Result<Finish, NoFinish>, command: &ServerCommand) -> Strin
     told
 }
 
-/// Keeps the end of what the server writes to its errors, in a thread that ends with the last writer.
-fn keep_errors(mut from: std::io::PipeReader) -> std::io::Result<Arc<Mutex<VecDeque<u8>>>> {
+/// The end of what a server wrote to its errors.
+type KeptErrors = Arc<Mutex<VecDeque<u8>>>;
+
+/// Keeps the end of what the server writes to its errors, in a thread that ends with the last writer. The receiver is
+/// closed then.
+fn keep_errors(mut from: std::io::PipeReader) -> std::io::Result<(KeptErrors, Receiver<()>)> {
+    let (reading, read) = channel();
     let errors = Arc::new(Mutex::new(VecDeque::new()));
     let kept = Arc::clone(&errors);
     std::thread::Builder::new().name("haft-server-err".into()).spawn(move || {
+        let _reading: Sender<()> = reading;
         let mut room = [0; 4096];
         loop {
             let piece = match from.read(&mut room) {
@@ -288,7 +303,7 @@ fn keep_errors(mut from: std::io::PipeReader) -> std::io::Result<Arc<Mutex<VecDe
             kept.drain(..surplus);
         }
     })?;
-    Ok(errors)
+    Ok((errors, read))
 }
 
 fn opened(folder: &std::path::Path) -> Result<OwnedFd, ToolError> {

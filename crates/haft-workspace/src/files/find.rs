@@ -1,9 +1,8 @@
-//! Finds names by a glob, in the order of paths or the newest first.
+//! Finds names by a glob, in the order of paths, of age, of size or of depth.
 //!
 //! The walk goes on behind the limit, because only then the count is exact, and begins in the folder that the glob
 //! names, because nothing else can fit. A second, shorter walk looks for what was probably meant when nothing fits.
 
-use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::path::PathBuf;
 
@@ -18,7 +17,7 @@ use super::folder::stat_name;
 use super::list::open_folder;
 use super::names::{Letters, NameGlobs};
 use super::open::Root;
-use super::walk::{Walk, WalkOptions};
+use super::walk::{Met, Walk, WalkOptions};
 
 /// Most names compared when nothing fits and near ones are looked for.
 const MOST_NEAR_COMPARED: usize = 50_000;
@@ -35,7 +34,11 @@ pub(super) fn find(
     let pattern = relative(&request.pattern)?;
     let letters = letters(pattern, request.case);
     let globs = NameGlobs::new(&[pattern.to_owned()], ("pattern", letters))?;
-    let options = WalkOptions { wanted: globs.clone(), ..options(pattern, letters, request.ignored) };
+    let exclude = NameGlobs::new(&request.exclude, ("exclude", Letters::Exact))?;
+    let (options, depth) = (options(pattern, letters, request.ignored), request.depth);
+    let hidden = if request.hidden == Hidden::Show { Hidden::Show } else { options.hidden };
+    let usual_excludes = NameGlobs::of_known(&request.usual_excludes, Letters::Exact);
+    let options = WalkOptions { wanted: globs.clone(), exclude, usual_excludes, depth, hidden, ..options };
     let names_folder = !options.only.is_empty();
     let mut walk = Walk::new(root, (target, open_folder(root, target)?), options, stop)?;
     let mut page = Page::of(request);
@@ -47,7 +50,7 @@ pub(super) fn find(
         }
         compared += 1;
         if globs.fit(walk.path_below()) {
-            page.take(&walk, matched);
+            page.take((&walk, met), matched);
             matched += 1;
         }
     }
@@ -65,6 +68,10 @@ pub(super) fn file_names(root: &Root, most: usize) -> Vec<String> {
     let request = FindRequest {
         pattern: "*".to_owned(),
         case: Case::Sensitive,
+        exclude: Vec::new(),
+        usual_excludes: Vec::new(),
+        depth: usize::MAX,
+        hidden: Hidden::Skip,
         order: FindOrder::Name,
         ignored: Ignored::Skip,
         skip: 0,
@@ -106,7 +113,8 @@ fn options(pattern: &str, letters: Letters, ignored: Ignored) -> WalkOptions {
         if letters == Letters::Exact { plain.map(|part| part.as_bytes().to_vec()).collect() } else { Vec::new() };
     let hidden = if asks_for_dot { Hidden::Show } else { Hidden::Skip };
     let exclude = NameGlobs::of_known(&[], Letters::Exact);
-    WalkOptions { depth: usize::MAX, hidden, ignored, wanted: exclude.clone(), exclude, only }
+    let (wanted, usual_excludes) = (exclude.clone(), exclude.clone());
+    WalkOptions { depth: usize::MAX, hidden, ignored, wanted, exclude, usual_excludes, only }
 }
 
 /// What fits in another case, or in another folder.
@@ -139,40 +147,45 @@ struct Page {
     skip: usize,
     most: usize,
     first: Vec<Vec<u8>>,
-    /// The oldest on top, to go when there are too many; of the same age, the last by path.
-    newest: BinaryHeap<(Reverse<i128>, Vec<u8>)>,
+    /// By rank, the last on top, to go when there are too many; of the same rank, the last by path.
+    ranked: BinaryHeap<(i128, Vec<u8>)>,
 }
 
 impl Page {
     fn of(request: &FindRequest) -> Self {
         let FindRequest { order, skip, paths: most, .. } = *request;
-        Self { order, skip, most, first: Vec::new(), newest: BinaryHeap::new() }
+        Self { order, skip, most, first: Vec::new(), ranked: BinaryHeap::new() }
     }
 
     /// Takes what fits; so many came before it.
-    fn take(&mut self, walk: &Walk<'_>, before: u64) {
-        match self.order {
-            FindOrder::Name if before >= self.skip as u64 && self.first.len() < self.most => {
-                self.first.push(walk.path().to_vec())
-            }
-            FindOrder::Name => {}
-            FindOrder::Newest => {
-                let stat = walk.folder().and_then(|folder| stat_name(folder, walk.name()).ok());
-                let changed = stat.map_or(i128::MIN, |stat| super::facts::stamp_of(&stat).modified_ns);
-                self.newest.push((Reverse(changed), walk.path().to_vec()));
-                if self.newest.len() > self.most.saturating_add(self.skip) {
-                    self.newest.pop();
+    fn take(&mut self, (walk, met): (&Walk<'_>, Met), before: u64) {
+        let stamp = || {
+            let stat = walk.folder().and_then(|folder| stat_name(folder, walk.name()).ok());
+            stat.map(|stat| super::facts::stamp_of(&stat))
+        };
+        let rank = match self.order {
+            FindOrder::Name => {
+                if before >= self.skip as u64 && self.first.len() < self.most {
+                    self.first.push(walk.path().to_vec());
                 }
+                return;
             }
+            FindOrder::Newest => stamp().map_or(i128::MAX, |stamp| -stamp.modified_ns),
+            FindOrder::Largest => stamp().map_or(i128::MAX, |stamp| -i128::from(stamp.size)),
+            FindOrder::Shallow => met.depth as i128,
+        };
+        self.ranked.push((rank, walk.path().to_vec()));
+        if self.ranked.len() > self.most.saturating_add(self.skip) {
+            self.ranked.pop();
         }
     }
 
     fn into_paths(self, wanted: FileKind) -> Vec<String> {
-        let newest = self.newest.into_sorted_vec().into_iter().map(|(_, path)| path).skip(self.skip);
+        let ranked = self.ranked.into_sorted_vec().into_iter().map(|(_, path)| path).skip(self.skip);
         let shown = |path: Vec<u8>| {
             let path = String::from_utf8_lossy(&path).into_owned();
             if wanted == FileKind::Folder { format!("{path}/") } else { path }
         };
-        self.first.into_iter().chain(newest).map(shown).collect()
+        self.first.into_iter().chain(ranked).map(shown).collect()
     }
 }

@@ -33,7 +33,8 @@ pub(super) fn list(
     let begin = |depth: usize| {
         let (hidden, ignored) = (request.hidden, request.ignored);
         let (exclude, wanted) = (exclude.clone(), NameGlobs::of_known(&[], Letters::Exact));
-        let options = WalkOptions { depth, hidden, ignored, exclude, only: Vec::new(), wanted };
+        let usual_excludes = NameGlobs::of_known(&request.usual_excludes, Letters::Exact);
+        let options = WalkOptions { depth, hidden, ignored, exclude, usual_excludes, only: Vec::new(), wanted };
         Walk::new(root, (target, open_folder(root, target)?), options, stop)
     };
     let mut levels = Levels { most: request.entries, ..Levels::default() };

@@ -154,6 +154,11 @@ impl Rules {
         self.folders.len()
     }
 
+    /// Tells whether a folder that was entered has a `.gitignore` or an `.ignore`.
+    pub(super) fn has_ignore_file(&self) -> bool {
+        self.folders.iter().any(|rules| rules.gitignore.is_some() || rules.ignore.is_some())
+    }
+
     /// Forgets the rules of the folders that were entered since.
     pub(super) fn leave_to(&mut self, length: usize) {
         self.folders.truncate(length);

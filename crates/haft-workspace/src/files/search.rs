@@ -65,7 +65,9 @@ pub(super) fn search(
     let asks_for_dot = request.include.iter().any(|glob| glob.starts_with('.') || glob.contains("/."));
     let hidden = if asks_for_dot { Hidden::Show } else { Hidden::Skip };
     let (ignored, wanted) = (request.ignored, include.clone());
-    let options = WalkOptions { depth: usize::MAX, hidden, ignored, exclude, only: Vec::new(), wanted };
+    let usual_excludes = NameGlobs::of_known(&request.usual_excludes, Letters::Exact);
+    let depth = usize::MAX;
+    let options = WalkOptions { depth, hidden, ignored, exclude, usual_excludes, only: Vec::new(), wanted };
     let walk = Walk::new(root, (target, list::open_folder(root, target)?), options, &watch.stop)?;
     let hunt = Hunt {
         request,
@@ -430,6 +432,7 @@ mod tests {
             span: Span::Line,
             include: Vec::new(),
             exclude: Vec::new(),
+            usual_excludes: Vec::new(),
             before: 0,
             after: 0,
             wanted: Wanted::Lines,

@@ -234,9 +234,9 @@ fn met(root: &Root, folder: &Path, (hidden, wanted): (Hidden, &[PathBuf])) -> Op
     let target = Target::Inside(Place::new(folder, Extent::Tree));
     let opened = root.open_target(&target, OFlags::DIRECTORY | OFlags::RDONLY).ok()?;
     let exclude = NameGlobs::new(&[], ("exclude", Letters::Exact)).ok()?;
-    let wanted_names = exclude.clone();
-    let (ignored, only) = (Ignored::Skip, Vec::new());
-    let options = WalkOptions { depth: DEEPEST, hidden, ignored, exclude, only, wanted: wanted_names };
+    let (wanted_names, usual_excludes) = (exclude.clone(), exclude.clone());
+    let (depth, ignored, only) = (DEEPEST, Ignored::Skip, Vec::new());
+    let options = WalkOptions { depth, hidden, ignored, exclude, usual_excludes, only, wanted: wanted_names };
     let stop = CancellationToken::new();
     let mut walk = Walk::new(root, (&target, opened), options, &stop).ok()?;
     let mut met = HashSet::new();

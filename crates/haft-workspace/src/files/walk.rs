@@ -48,6 +48,8 @@ pub(super) struct WalkOptions {
     pub(super) ignored: Ignored,
     /// Names and paths to leave out.
     pub(super) exclude: NameGlobs,
+    /// Names to leave out where no ignore file was met.
+    pub(super) usual_excludes: NameGlobs,
     /// Names that the first levels are limited to, from the top.
     pub(super) only: Vec<Vec<u8>>,
     /// What files are looked for, where not all are: of others nobody needs to know that they were left out.
@@ -241,10 +243,18 @@ impl<'a> Walk<'a> {
             || (from_above && !matches!(verdict, Verdict::Ignored(By::IgnoreFile) | Verdict::Kept(By::IgnoreFile)));
         match verdict {
             Verdict::Ignored(_) if self.options.ignored == Ignored::Show => Verdict::Open,
+            Verdict::Open if self.is_usually_left_out() => Verdict::Ignored(By::IgnoreFile),
             _ if self.options.ignored == Ignored::Show || !self.in_ignored => verdict,
             _ if self.rules.tracks(&self.path) => Verdict::Open,
             _ => Verdict::Ignored(By::Git),
         }
+    }
+
+    /// Tells whether the entry is left out because no ignore file says what to leave out.
+    fn is_usually_left_out(&self) -> bool {
+        let usual = &self.options.usual_excludes;
+        let counts = self.options.ignored == Ignored::Skip && !usual.is_empty() && !self.rules.has_ignore_file();
+        counts && usual.fit(self.name())
     }
 
     /// Enters the folder met last.

@@ -8,6 +8,7 @@
 mod earlier;
 pub(super) mod journal_objects;
 pub(super) mod needs;
+pub(crate) mod object_kind;
 pub(super) mod object_store;
 pub(super) mod pointers;
 pub(super) mod reflog;

@@ -13,6 +13,8 @@ pub enum Which {
     Turn,
     /// All of the session that the newest belongs to.
     Session,
+    /// The one with this number, and all later ones of its session.
+    Since(u64),
     /// The last undo, which makes it a redo.
     LastUndo,
 }

@@ -333,6 +333,24 @@ fn a_turn_and_a_session_are_taken_back_together() {
 }
 
 #[test]
+fn everything_of_a_session_from_a_change_set_on_can_be_taken_back() {
+    let mut ground = Ground::new();
+    ground.write(&[("a", "1\n")]).expect("it can be written");
+    ground.write(&[("a", "2\n")]).expect("it can be written");
+    ground.run = "another";
+    ground.write(&[("b", "b\n")]).expect("it can be written");
+    ground.run = "one";
+    ground.write(&[("c", "c\n")]).expect("it can be written");
+    let taken = ground.undo(Which::Since(2)).expect("it can be taken back");
+    assert_eq!(taken.sets, [4, 2], "nothing of the other session goes");
+    assert_eq!(["a", "b", "c"].map(|name| ground.read(name)), ["1\n", "b\n", "(none)"]);
+    assert!(matches!(ground.undo(Which::Since(2)), Err(HistoryError::AlreadyUndone(2))));
+    assert!(matches!(ground.undo(Which::Since(99)), Err(HistoryError::Unknown(99))));
+    ground.redo().expect("it can be brought back");
+    assert_eq!(["a", "b", "c"].map(|name| ground.read(name)), ["2\n", "b\n", "c\n"]);
+}
+
+#[test]
 fn one_file_of_a_change_set_can_be_taken_back_alone() {
     let ground = Ground::new();
     ground.write(&[("a", "a\n"), ("b", "b\n")]).expect("it can be written");

@@ -23,6 +23,8 @@ use crate::state::trust::Trusted;
 
 /// The folder of all copies in haft's state.
 const COPIES: &str = "trusted-code";
+/// Most bytes of a copy; they are in memory while it is made.
+const MOST_BYTES: u64 = 256 << 20;
 /// How long a copy is kept that nothing is trusted with: a session may still run from it.
 const UNUSED: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
@@ -116,6 +118,9 @@ impl Project {
             let environment = environment::of(self.root.as_fd(), name);
             copy.reaches.insert(name.clone(), CodeReach { environment, ..CodeReach::of(&found) });
             files.extend(found.files);
+            if files.values().map(|file| file.bytes.len() as u64).sum::<u64>() > MOST_BYTES {
+                return Err(io::Error::other("the copy would be larger than 256 MiB; remove tools or skills"));
+            }
         }
         if !files.is_empty() {
             let id = name_of(&files);

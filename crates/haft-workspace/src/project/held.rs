@@ -17,7 +17,7 @@ use rustix::fs::{AtFlags, Dir, FileType, OFlags};
 use super::copy::{CodeReach, TrustedCopy};
 use super::intact::{self, Intact};
 use super::named::open;
-use super::{Brought, Kind, Project, Standing, environment, is_definition};
+use super::{Brought, Kind, Project, Standing, environment, is_definition, skill_folder};
 use crate::files::open::open_beneath;
 use crate::state::trust::Trusted;
 
@@ -107,6 +107,12 @@ impl Held {
         (!places.is_empty()).then(|| TrustedCode { folder: copy.folder.clone(), workspace, places })
     }
 
+    /// Returns all files that trust in the file is bound to, by their full paths.
+    pub fn bound_files(&self) -> Vec<PathBuf> {
+        let named = self.trusted.code.get(&self.file.name).into_iter().flat_map(|print| print.keys());
+        named.map(|name| self.project.path.join(name)).collect()
+    }
+
     /// Returns which files differ from the copy; new ones in a folder that was copied as a whole are among them.
     pub fn helpers_changed(&self) -> Option<HelpersChanged> {
         let (_, reach) = self.copied()?;
@@ -182,7 +188,7 @@ impl Held {
             ));
         }
         // Hooks find their interpreter as commands do.
-        let is_of_tools = self.file.name.starts_with(TOOLS);
+        let is_of_tools = self.file.name.starts_with(TOOLS) || skill_folder(&self.file.name).is_some();
         if is_of_tools && environment::of(self.project.root.as_fd(), &self.file.name) != reach.environment {
             return Err("the virtual environment of the project changed since it was trusted".to_owned());
         }

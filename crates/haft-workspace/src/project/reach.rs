@@ -20,7 +20,7 @@ use rustix::fs::{AtFlags, Dir, FileType, OFlags};
 
 use super::loads::loads;
 use super::named::{candidates, open, straight, words};
-use super::{FOLDER, Project};
+use super::{FOLDER, Project, skill_folder};
 use crate::files::open::{leads_to, open_beneath};
 
 /// Most files of one copy.
@@ -128,6 +128,9 @@ pub(super) fn reach<'n>(
         tried: BTreeSet::new(),
         bytes: 0,
     };
+    if let Some(folder) = skill_folder(own) {
+        reaching.take_folder(folder);
+    }
     for name in named {
         if let Some(place) = reaching.take(name) {
             reaching.take_folder_of(&place);
@@ -288,9 +291,9 @@ impl Reaching<'_> {
         if self.reach.folders.iter().any(is_taken) {
             return;
         }
-        let mut files = BTreeMap::new();
-        match self.walk(folder, &mut files) {
-            Ok(()) => {
+        let room = MOST_FILES.saturating_sub(self.reach.files.len()).min(MOST_IN_FOLDER);
+        match (FolderWalk { project: self.project, files: BTreeMap::new(), room, bytes: self.bytes }).all(folder) {
+            Ok(files) => {
                 self.reach.folders.insert(folder.to_owned());
                 for (path, file) in files {
                     if !self.reach.files.contains_key(&path) {
@@ -304,54 +307,11 @@ impl Reaching<'_> {
                     folder,
                     format!("{why}, so only the scripts that are named and those beside them are copied"),
                 );
-                self.names_in(folder).into_iter().for_each(|(name, _)| {
+                names_in(self.project, folder, usize::MAX).into_iter().for_each(|(name, _)| {
                     self.take(&format!("{folder}/{name}"));
                 });
             }
         }
-    }
-
-    fn walk(&self, folder: &str, files: &mut BTreeMap<String, Reached>) -> Result<(), String> {
-        for (name, kind) in self.names_in(folder) {
-            let path = format!("{folder}/{name}");
-            match kind {
-                FileType::Directory if name == "__pycache__" => {}
-                FileType::Directory if DEPENDENCIES.contains(&name.as_str()) => return Err(format!("it holds {path}")),
-                FileType::Directory => self.walk(&path, files)?,
-                FileType::RegularFile if is_secret(Path::new(&path)) => return Err(format!("{path} may hold secrets")),
-                FileType::RegularFile => {
-                    let opened = open_beneath(self.project.root.as_fd(), path.as_str(), OFlags::RDONLY);
-                    let mut file = File::from(opened.map_err(|_| format!("{path} cannot be read"))?);
-                    let facts = file.metadata().map_err(|_| format!("{path} cannot be read"))?;
-                    let size: u64 = files.values().map(|file| file.bytes.len() as u64).sum();
-                    if files.len() >= MOST_IN_FOLDER || !self.has_room(size + facts.len()) {
-                        return Err(format!("it holds more than {MOST_IN_FOLDER} files, or too much"));
-                    }
-                    let mut bytes = Vec::new();
-                    file.read_to_end(&mut bytes).map_err(|_| format!("{path} cannot be read"))?;
-                    files.insert(path, Reached { bytes, is_program: facts.permissions().mode() & 0o111 != 0 });
-                }
-                _ => return Err(format!("{path} is not an ordinary file")),
-            }
-        }
-        Ok(())
-    }
-
-    /// Returns the names in a folder with what they are; names that are no text are passed over.
-    fn names_in(&self, folder: &str) -> Vec<(String, FileType)> {
-        let flags = OFlags::DIRECTORY | OFlags::RDONLY;
-        let Ok(opened) = open_beneath(self.project.root.as_fd(), folder, flags) else { return Vec::new() };
-        let Ok(entries) = Dir::read_from(&opened) else { return Vec::new() };
-        let mut names = Vec::new();
-        for entry in entries.flatten() {
-            let Ok(name) = entry.file_name().to_str() else { continue };
-            let stat = rustix::fs::statat(&opened, name, AtFlags::SYMLINK_NOFOLLOW);
-            if let (false, Ok(stat)) = (matches!(name, "." | ".."), stat) {
-                names.push((name.to_owned(), FileType::from_raw_mode(stat.st_mode)));
-            }
-        }
-        names.sort_by(|one, other| one.0.cmp(&other.0));
-        names
     }
 
     fn leave_out(&mut self, name: &str, why: String) {
@@ -359,6 +319,78 @@ impl Reaching<'_> {
             self.reach.left_out.push((name.to_owned(), why));
         }
     }
+}
+
+/// Reads every file of a folder, or says why it is not taken as a whole.
+pub(super) fn whole_folder(project: &Project, folder: &str) -> Result<BTreeMap<String, Reached>, String> {
+    FolderWalk { project, files: BTreeMap::new(), room: MOST_IN_FOLDER, bytes: 0 }.all(folder)
+}
+
+/// The files of a folder, as far as they were read.
+struct FolderWalk<'p> {
+    project: &'p Project,
+    files: BTreeMap<String, Reached>,
+    /// How many more files and folders there may be.
+    room: usize,
+    /// The size of the copy with these files.
+    bytes: u64,
+}
+
+impl FolderWalk<'_> {
+    fn all(mut self, folder: &str) -> Result<BTreeMap<String, Reached>, String> {
+        self.take(folder)?;
+        Ok(self.files)
+    }
+
+    fn take(&mut self, folder: &str) -> Result<(), String> {
+        for (name, kind) in names_in(self.project, folder, MOST_IN_FOLDER + 1) {
+            let path = format!("{folder}/{name}");
+            let too_much = || format!("it holds more than {MOST_IN_FOLDER} files, or too much");
+            self.room = self.room.checked_sub(1).ok_or_else(too_much)?;
+            match kind {
+                FileType::Directory if name == "__pycache__" => {}
+                FileType::Directory if DEPENDENCIES.contains(&name.as_str()) => return Err(format!("it holds {path}")),
+                FileType::Directory => self.take(&path)?,
+                FileType::RegularFile if is_secret(Path::new(&path)) => return Err(format!("{path} may hold secrets")),
+                FileType::RegularFile => self.read(path)?,
+                FileType::Symlink => return Err(format!("{path} is a link")),
+                _ => return Err(format!("{path} is not an ordinary file")),
+            }
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, path: String) -> Result<(), String> {
+        let opened = open_beneath(self.project.root.as_fd(), path.as_str(), OFlags::RDONLY);
+        let file = File::from(opened.map_err(|_| format!("{path} cannot be read"))?);
+        let facts = file.metadata().map_err(|_| format!("{path} cannot be read"))?;
+        if self.bytes + facts.len() > MOST_BYTES {
+            return Err("it holds more than 32 MiB".to_owned());
+        }
+        let mut bytes = Vec::new();
+        // A file that grows meanwhile is bounded too.
+        file.take(MOST_BYTES).read_to_end(&mut bytes).map_err(|_| format!("{path} cannot be read"))?;
+        self.bytes += bytes.len() as u64;
+        self.files.insert(path, Reached { bytes, is_program: facts.permissions().mode() & 0o111 != 0 });
+        Ok(())
+    }
+}
+
+/// Returns at most so many names in a folder with what they are; names that are no text are passed over.
+fn names_in(project: &Project, folder: &str, most: usize) -> Vec<(String, FileType)> {
+    let flags = OFlags::DIRECTORY | OFlags::RDONLY;
+    let Ok(opened) = open_beneath(project.root.as_fd(), folder, flags) else { return Vec::new() };
+    let Ok(entries) = Dir::read_from(&opened) else { return Vec::new() };
+    let mut names = Vec::new();
+    for entry in entries.flatten().take(most.saturating_add(2)) {
+        let Ok(name) = entry.file_name().to_str() else { continue };
+        let stat = rustix::fs::statat(&opened, name, AtFlags::SYMLINK_NOFOLLOW);
+        if let (false, Ok(stat)) = (matches!(name, "." | ".."), stat) {
+            names.push((name.to_owned(), FileType::from_raw_mode(stat.st_mode)));
+        }
+    }
+    names.sort_by(|one, other| one.0.cmp(&other.0));
+    names
 }
 
 /// Says whether a path is none of haft's own settings and of no folder with dependencies.

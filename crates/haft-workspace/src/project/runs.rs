@@ -5,11 +5,15 @@
 
 use std::borrow::Cow;
 
+use super::skill_folder;
+
 /// Returns the text of a file of code as far as it can make something run.
 pub(super) fn that_runs<'t>(name: &str, text: &'t str) -> Cow<'t, str> {
     match name {
         ".haft/rules.toml" => Cow::Borrowed(""),
         name if name.starts_with(".haft/dialects/") => Cow::Borrowed(""),
+        // Its scripts are bound as files of its folder, and what it tells a model about runs nothing.
+        name if skill_folder(name).is_some() => Cow::Borrowed(""),
         ".haft/config.toml" => without_limits(text),
         _ => Cow::Borrowed(text),
     }

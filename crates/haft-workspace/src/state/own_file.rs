@@ -5,6 +5,8 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{FlockOperation, flock};
+
 use super::private;
 
 /// Returns the text of a file in haft's state folder; nothing where there is none, or another user could have written it.
@@ -28,6 +30,32 @@ pub fn replace_own_file(path: &Path, text: &str) -> io::Result<()> {
     }
     written?;
     File::open(folder)?.sync_all()
+}
+
+/// Writes a file of haft's own with secrets whole, for the user alone, whatever the mode of one that is there.
+pub fn replace_private_file(path: &Path, text: &str) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    private::create_folder(folder)?;
+    let new = beside(path);
+    let written = write_new(&new, text, None).and_then(|()| std::fs::rename(&new, path));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&new);
+    }
+    written?;
+    File::open(folder)?.sync_all()
+}
+
+/// A lock that this process holds until the value is dropped.
+#[derive(Debug)]
+pub struct OwnFileLock(#[expect(dead_code, reason = "the open file is the lock")] File);
+
+/// Waits until no other process of the user holds this lock.
+pub fn lock_own_file(path: &Path) -> io::Result<OwnFileLock> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    private::create_folder(folder)?;
+    let file = private::append_file(path)?;
+    flock(&file, FlockOperation::LockExclusive)?;
+    Ok(OwnFileLock(file))
 }
 
 /// Makes a folder for the user alone, with those above it; one that is there stays as it is.
@@ -67,5 +95,30 @@ mod tests {
         assert!(link.symlink_metadata().expect("it is there").is_symlink());
         assert_eq!(real.metadata().expect("it is there").permissions().mode() & 0o777, 0o640);
         assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 2);
+    }
+
+    #[test]
+    fn a_file_with_secrets_is_for_the_user_alone_whatever_it_was_before() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("login.json");
+        std::fs::write(&path, "old").expect("it is written");
+        std::fs::set_permissions(&path, Permissions::from_mode(0o644)).expect("it has a mode");
+
+        replace_private_file(&path, "new").expect("it is replaced");
+
+        assert_eq!(path.metadata().expect("it is there").permissions().mode() & 0o777, 0o600);
+        assert_eq!(std::fs::read_to_string(&path).expect("it is there"), "new");
+        assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1);
+    }
+
+    #[test]
+    fn a_lock_is_held_by_one_at_a_time() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.lock");
+        let held = lock_own_file(&path).expect("it is free");
+        let other = File::open(&path).expect("it is there");
+        assert!(flock(&other, FlockOperation::NonBlockingLockExclusive).is_err());
+        drop(held);
+        assert!(flock(&other, FlockOperation::NonBlockingLockExclusive).is_ok());
     }
 }

@@ -36,7 +36,7 @@ pub fn check_folder(folder: &Path) -> io::Result<()> {
 
 /// Creates a new file for the user alone; a file or link of that name is an error.
 pub(crate) fn create_file(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+    OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)
 }
 
 /// Opens a file for appending, for the user alone.

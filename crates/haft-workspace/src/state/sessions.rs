@@ -40,6 +40,8 @@ const LONGEST_RECORD: usize = 64 * 1024 * 1024;
 const MOST_NAMED: usize = 10;
 /// Longest first words that are kept for a list, in characters.
 const LONGEST_WORDS: usize = 200;
+/// Longest name that a person gives a session, in characters.
+const LONGEST_NAME: usize = 60;
 
 /// The sessions of one workspace.
 #[derive(Clone, Debug)]
@@ -68,6 +70,9 @@ struct Entry {
     /// In the first record: how the session began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     words: Option<String>,
+    /// The name that a person gave the session; in every record since then, so that its last one tells it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
     tally: Tally,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     record: Option<Box<RawValue>>,
@@ -78,6 +83,12 @@ struct Entry {
 pub struct Kept {
     /// Its records, as they were written.
     pub records: Vec<Box<RawValue>>,
+    /// When each of them was written, in milliseconds since 1970.
+    pub times: Vec<u64>,
+    /// How it began, in the words of the person; nothing where the record of it is lost.
+    pub words: Option<String>,
+    /// The name that a person gave it.
+    pub name: Option<String>,
     /// When it was begun, in milliseconds since 1970; nothing where no record is left.
     pub began_ms: Option<u64>,
     /// How far it was.
@@ -104,10 +115,10 @@ pub enum SessionError {
     #[error("there is no session {0} in this workspace; \"haft sessions\" lists them")]
     NotThere(SessionId),
     /// No name begins like this.
-    #[error("\"{0}\" is not the name of a session in this workspace; \"haft sessions\" lists them")]
+    #[error("\"{0}\" is neither the ID nor the name of a session in this workspace; \"haft sessions\" lists them")]
     NoneBegins(String),
     /// Several names begin like this.
-    #[error("the names of {} sessions begin with \"{prefix}\": {}; write more of the one you mean", all.len(), named(all))]
+    #[error("the IDs of {} sessions begin with \"{prefix}\": {}; write more of the one you mean", all.len(), named(all))]
     Several {
         /// The beginning.
         prefix: String,
@@ -194,12 +205,16 @@ impl Sessions {
         }
     }
 
-    /// Finds a session by its name, or by a beginning that no other has.
+    /// Finds a session by its ID, by a beginning that no other has, or by the name that a person gave it.
     pub fn find(&self, text: &str) -> Result<SessionId, SessionError> {
         if let Ok(id) = text.to_ascii_lowercase().parse() {
             return Ok(id);
         }
         let all = self.list().map_err(|error| SessionError::Io(error, self.folder.clone()))?;
+        let has_name = |listed: &&Listed| listed.name.as_deref().is_some_and(|name| name.eq_ignore_ascii_case(text));
+        if let Some(named) = all.iter().find(has_name) {
+            return Ok(named.id.clone());
+        }
         let mut all: Vec<SessionId> =
             all.into_iter().map(|listed| listed.id).filter(|id| !text.is_empty() && id.begins_with(text)).collect();
         match all.len() {
@@ -226,10 +241,10 @@ impl Sessions {
             }
         };
         flock(&file, FlockOperation::NonBlockingLockExclusive)?;
-        let writing = Writing { file, end: 0, number: 0, room: self.room };
+        let writing = Writing { file, end: 0, number: 0, room: self.room, name: None };
         let log = SessionLog { id, writing: Mutex::new(writing) };
         let words = words.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(LONGEST_WORDS).collect();
-        log.write(Entry { at_ms: now_ms(), words: Some(words), tally: Tally::default(), record: None })?;
+        log.write(|name| Entry { at_ms: now_ms(), words: Some(words), name, tally: Tally::default(), record: None })?;
         File::open(&self.folder)?.sync_all()?;
         Ok(log)
     }
@@ -251,7 +266,7 @@ impl Sessions {
         if kept.damage.torn > 0 {
             file.set_len(end).and_then(|()| file.sync_data()).map_err(failed)?;
         }
-        let writing = Writing { file, end, number, room: self.room };
+        let writing = Writing { file, end, number, room: self.room, name: kept.name.clone() };
         Ok((SessionLog { id: id.clone(), writing: Mutex::new(writing) }, kept))
     }
 
@@ -297,6 +312,9 @@ impl Scanned {
                 Ok(entry) => {
                     kept.began_ms.get_or_insert(entry.at_ms);
                     kept.tally = entry.tally;
+                    kept.words = kept.words.take().or(entry.words);
+                    kept.name = entry.name;
+                    kept.times.extend(entry.record.as_ref().map(|_| entry.at_ms));
                     kept.records.extend(entry.record);
                 }
                 // Whole, but of another version or of nobody.
@@ -362,6 +380,7 @@ struct Writing {
     end: u64,
     number: u64,
     room: u64,
+    name: Option<String>,
 }
 
 impl SessionLog {
@@ -373,15 +392,29 @@ impl SessionLog {
     /// Writes a record at the end. When this returns, the record outlives the process.
     pub fn append(&self, record: &impl Serialize, tally: Tally) -> io::Result<()> {
         let record = serde_json::value::to_raw_value(record)?;
-        self.write(Entry { at_ms: now_ms(), words: None, tally, record: Some(record) })
+        self.write(|name| Entry { at_ms: now_ms(), words: None, name, tally, record: Some(record) })
     }
 
-    fn write(&self, entry: Entry) -> io::Result<()> {
-        let body = serde_json::to_vec(&entry)?;
+    /// Gives the session a name; without one, it has none any more.
+    pub fn rename(&self, name: Option<&str>, tally: Tally) -> io::Result<()> {
+        let name = name.map(|name| name.chars().take(LONGEST_NAME).collect::<String>());
+        self.writing.lock().unwrap_or_else(PoisonError::into_inner).name = name;
+        self.write(|name| Entry { at_ms: now_ms(), words: None, name, tally, record: None })
+    }
+
+    /// Reads what is written so far.
+    pub fn read_back(&self) -> io::Result<Kept> {
+        let writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(Scanned::of(&writing.file)?.kept)
+    }
+
+    fn write(&self, entry: impl FnOnce(Option<String>) -> Entry) -> io::Result<()> {
+        let mut writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let body = serde_json::to_vec(&entry(writing.name.clone()))?;
         if body.len() > LONGEST_RECORD {
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, "the record is longer than 64 MiB"));
         }
-        self.writing.lock().unwrap_or_else(PoisonError::into_inner).append(&body)
+        writing.append(&body)
     }
 }
 

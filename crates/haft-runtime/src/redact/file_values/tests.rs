@@ -196,6 +196,16 @@ const READ: &[(&str, &str, &str)] = &[
     (".env", "PASSPHRASE=\"pa ss dana02 w0rd!x9\"", "pa\tss\tdana02\tw0rd!x9"),
     (".env", "PASSPHRASE=\"pa ss dana02 w0rd!x9\"", "pa | ss | dana02 | w0rd!x9"),
     (".env", "PASSPHRASE=\"pa ss dana02 w0rd!x9\"", "pa   ss   dana02   w0rd!x9"),
+    // What a shell makes of names of variables.
+    (".env", "PASSWORD=\"k93hq7dana$xpq81\"", "k93hq7dana"),
+    (".env", "PASSWORD=k93hq7dana$xpq81", "k93hq7dana"),
+    (".env", "PASSWORD=\"k93hq7$x-dana81xpq\"", "k93hq7-dana81xpq"),
+    (".env", "PASSWORD=\"k93hq7dana${x}81xpqlm7\"", "k93hq7dana81xpqlm7"),
+    (".env", "PASSWORD=\"k93hq7dana$1xpqlm81\"", "k93hq7danaxpqlm81"),
+    (".env", "PASSWORD=\"k93hq7dana$USER-xpqlm8111\"", "k93hq7danaann-xpqlm8111"),
+    (".env", "PASSWORD=\"${x:-k93hq7dana}81xp\"", "k93hq7dana81xp"),
+    (".env", "PW=k93hq7dana\nDB=\"postgres://u:${PW}81@db/x\"", "k93hq7dana81"),
+    (".env", "export TOKEN=\"k93hq7dana`id -u`81xpqlmno\"", "k93hq7dana081xpqlmno"),
 ];
 
 #[test]

@@ -80,9 +80,9 @@ fn seal_error(redactor: &Redactor, error: &mut ToolError) {
     }
     error.rule.iter_mut().for_each(hide);
     error.detail.iter_mut().for_each(hide);
-    let About { path, argument, note, own_type, recovery, operation: _, allowed_by: _, is_defect: _ } =
+    let About { path, argument, note, own_type, exception, recovery, operation: _, allowed_by: _, is_defect: _ } =
         &mut error.about;
-    path.iter_mut().chain(argument).chain(note).chain(own_type).for_each(hide);
+    path.iter_mut().chain(argument).chain(note).chain(own_type).chain(exception).for_each(hide);
     for recovery in recovery {
         match recovery {
             Recovery::Call { tool, arguments } => {

@@ -42,6 +42,7 @@ impl<'a> Spoken<'a> {
 
     /// Adds what haft says behind the output of a command.
     pub(super) fn saying(self, said: Option<String>) -> Self {
+        let said = said.map(|said| self.outward(&said));
         Self { said: said.unwrap_or_default(), ..self }
     }
 
@@ -155,17 +156,31 @@ impl<'a> Spoken<'a> {
             let (word, behind) = from.split_at(from.find(|c| !is_letter(c)).unwrap_or(from.len()));
             told.push_str(before);
             let is_meant = is_quoted(&told, behind) || (word.contains('_') && !is_part_of_path(&told, behind));
+            if told.ends_with("$.") || is_in_argument(&told) {
+                told.push_str(self.shown_argument(word).as_deref().unwrap_or(word));
+                rest = behind;
+                continue;
+            }
             told.push_str(is_meant.then(|| self.shown(word)).flatten().as_deref().unwrap_or(word));
             rest = behind;
         }
         told + rest
     }
 
-    fn shown(&self, native: &str) -> Option<String> {
+    fn shown_argument(&self, native: &str) -> Option<String> {
         let way = self.entry.as_ref().and_then(|entry| entry.way_in());
-        let argument = way.and_then(|way| way.foreign.outward(native)).map(str::to_owned);
-        argument.or_else(|| self.catalog.shown_name(native))
+        way.and_then(|way| way.foreign.outward(native)).map(str::to_owned)
     }
+
+    fn shown(&self, native: &str) -> Option<String> {
+        self.shown_argument(native).or_else(|| self.catalog.shown_name(native))
+    }
+}
+
+/// Tells whether a text ends with the place of an item of an argument: `$.items[0].`.
+fn is_in_argument(before: &str) -> bool {
+    let place = before.rfind("$.").map(|start| &before[start..]);
+    place.is_some_and(|place| place.ends_with("].") && !place.contains(char::is_whitespace))
 }
 
 fn is_quoted(before: &str, behind: &str) -> bool {

@@ -82,6 +82,7 @@ mod tests {
             span: Span::Line,
             include: Vec::new(),
             exclude: Vec::new(),
+            usual_excludes: Vec::new(),
             before: 0,
             after: 0,
             wanted: Wanted::Lines,

@@ -1,8 +1,8 @@
 //! Tells whether a repository has an object: loose, in a pack, or in a store that it borrows from.
 //!
-//! Only names are looked up, so packs are never read; their indexes are searched in place.
+//! Names are looked up in the indexes of packs, which are searched in place.
 //!
-//! Not here: adding objects, which is a change like any other (`needs`).
+//! Not here: what an object is (`object_kind`); adding objects, which is a change like any other (`needs`).
 
 use std::fs::File;
 use std::io;
@@ -18,8 +18,8 @@ const LARGEST_LIST: usize = 1024 * 1024;
 
 /// The objects of one repository.
 pub(in crate::history) struct ObjectStore {
-    folders: Vec<PathBuf>,
-    packs: Vec<PackIndex>,
+    pub(super) folders: Vec<PathBuf>,
+    pub(super) packs: Vec<PackIndex>,
     /// Whether another machine has the rest: then missing objects are nothing unusual.
     is_partial: bool,
 }
@@ -81,7 +81,7 @@ fn bounded_text(path: &Path) -> io::Result<String> {
 }
 
 /// Opens a regular file; a pipe in its place must not block.
-fn open_file(path: &Path) -> io::Result<File> {
+pub(super) fn open_file(path: &Path) -> io::Result<File> {
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     let flags = i32::try_from(flags.bits()).unwrap_or_default();
     let file = std::fs::OpenOptions::new().read(true).custom_flags(flags).open(path)?;
@@ -90,14 +90,16 @@ fn open_file(path: &Path) -> io::Result<File> {
 
 /// The index of a pack, version 2: a table by first byte, then the sorted names.
 pub(in crate::history) struct PackIndex {
-    file: File,
+    pub(super) path: PathBuf,
+    pub(super) file: File,
     /// How many objects come before each first byte ends.
     fanout: Vec<u32>,
-    length: usize,
+    /// How many bytes a name has.
+    pub(super) length: usize,
 }
 
-const HEADER: usize = 8;
-const FANOUT: usize = 256 * 4;
+pub(super) const HEADER: usize = 8;
+pub(super) const FANOUT: usize = 256 * 4;
 
 impl PackIndex {
     pub(in crate::history) fn open(path: &Path) -> io::Result<Self> {
@@ -115,29 +117,38 @@ impl PackIndex {
         // Per object: its name, a checksum of 4 bytes and an offset of 4; at the end two hashes. 64-bit offsets are rare.
         let size = file.metadata()?.len().saturating_sub((HEADER + FANOUT) as u64);
         let length = if size >= count * (32 + 8) + 64 && is_sorted(&file, 32, count) { 32 } else { 20 };
-        Ok(Self { file, fanout, length })
+        Ok(Self { path: path.to_owned(), file, fanout, length })
     }
 
     pub(in crate::history) fn has(&self, oid: &[u8]) -> bool {
         if oid.len() != self.length {
             return false;
         }
-        let first = usize::from(oid[0]);
+        self.name(self.first_from(oid)).is_some_and(|name| name == oid)
+    }
+
+    /// Returns the place of the first name that is not before these bytes.
+    pub(super) fn first_from(&self, bytes: &[u8]) -> u32 {
+        let Some(first) = bytes.first().copied().map(usize::from) else { return 0 };
         let mut low = if first == 0 { 0 } else { self.fanout[first - 1] };
         let mut high = self.fanout[first];
         while low < high {
             let middle = low + (high - low) / 2;
             match self.name(middle) {
-                Some(name) if name == oid => return true,
-                Some(name) if name.as_slice() < oid => low = middle + 1,
+                Some(name) if name.as_slice() < bytes => low = middle + 1,
                 Some(_) => high = middle,
-                None => return false,
+                None => return low,
             }
         }
-        false
+        low
     }
 
-    fn name(&self, index: u32) -> Option<Vec<u8>> {
+    /// Returns how many objects the pack has.
+    pub(super) fn count(&self) -> u32 {
+        self.fanout.last().copied().unwrap_or_default()
+    }
+
+    pub(super) fn name(&self, index: u32) -> Option<Vec<u8>> {
         let mut name = vec![0; self.length];
         let at = (HEADER + FANOUT) as u64 + u64::from(index) * self.length as u64;
         self.file.read_exact_at(&mut name, at).ok().map(|()| name)

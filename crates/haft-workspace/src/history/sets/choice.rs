@@ -29,6 +29,7 @@ impl Sets {
             (Which::Newest, Some(path)) => vec![self.newest_at(path)?],
             (Which::Newest, None) => vec![newest()?],
             (Which::Number(number), _) => vec![number],
+            (Which::Since(number), _) => self.since(number)?,
             (Which::LastUndo, _) => vec![self.newest_undo().ok_or(HistoryError::NothingToRedo)?],
             (Which::Turn, _) => self.alike(newest()?, |one, other| (&one.run, one.turn) == (&other.run, other.turn)),
             (Which::Session, _) => self.alike(newest()?, By::is_of_session),
@@ -38,6 +39,15 @@ impl Sets {
             Some(number) => Err(HistoryError::AlreadyUndone(*number)),
             None => Ok(chosen),
         }
+    }
+
+    /// Returns the changes of one session that hold, from this one on. The one that is named may be undone already.
+    fn since(&self, number: u64) -> Result<Vec<u64>, HistoryError> {
+        // Only with all later ones at hand are none of them missed.
+        let is_read = number > self.reading.not_read;
+        let by = self.by(number).filter(|_| is_read).ok_or(HistoryError::Unknown(number))?;
+        let later: Vec<u64> = self.of_session(by).filter(|later| *later >= number).collect();
+        if later.is_empty() { Err(HistoryError::AlreadyUndone(number)) } else { Ok(later) }
     }
 
     /// Returns the newest change that holds, or the redo on top of it; what is damaged is told by the warnings, and skipped.

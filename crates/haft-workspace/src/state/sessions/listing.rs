@@ -22,6 +22,8 @@ pub struct Listed {
     pub last_ms: u64,
     /// How it began; nothing where the record of it is lost.
     pub words: Option<String>,
+    /// The name that a person gave it.
+    pub name: Option<String>,
     /// How far it is.
     pub tally: Tally,
 }
@@ -88,6 +90,7 @@ fn look(path: &Path) -> io::Result<Option<Listed>> {
         began_ms: first.as_ref().map_or(changed_ms, |first| first.at_ms),
         last_ms: last.as_ref().map_or(changed_ms, |last| last.at_ms),
         words: first.and_then(|first| first.words),
+        name: last.as_ref().and_then(|last| last.name.clone()),
         tally: last.map_or(Tally::default(), |last| last.tally),
     }))
 }

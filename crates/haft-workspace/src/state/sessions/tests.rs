@@ -62,6 +62,29 @@ fn what_was_written_is_there_when_the_session_is_taken_up_and_goes_on() {
 }
 
 #[test]
+fn a_name_stays_with_the_session_and_finds_it() {
+    let place = Place::new();
+    let begun = place.sessions.begin("mend the bug").expect("a session can be begun");
+    begun.append(&"one", Tally::default()).expect("there is room");
+    assert_eq!(begun.read_back().expect("it can be read").records.len(), 1);
+    let id = begun.id().clone();
+    drop(begun);
+    let (log, kept) = place.sessions.take_up(&id).expect("it is there");
+    log.rename(Some("fix-login"), kept.tally).expect("there is room");
+    log.append(&"two", kept.tally).expect("there is room");
+    assert_eq!(log.read_back().expect("it can be read").name.as_deref(), Some("fix-login"));
+    drop(log);
+    let listed = place.sessions.list().expect("they can be read");
+    assert_eq!((listed[0].name.as_deref(), listed[0].words.as_deref()), (Some("fix-login"), Some("mend the bug")));
+    assert_eq!(place.sessions.find("Fix-Login").expect("it has this name"), id);
+    let (log, kept) = place.sessions.take_up(&id).expect("it is there");
+    assert_eq!((kept.name.as_deref(), kept.times.len()), (Some("fix-login"), kept.records.len()));
+    log.append(&"three", kept.tally).expect("there is room");
+    drop(log);
+    assert_eq!(place.sessions.list().expect("they can be read")[0].name.as_deref(), Some("fix-login"));
+}
+
+#[test]
 fn a_file_cut_anywhere_opens_and_loses_what_was_cut() {
     let place = Place::new();
     let records = ["one", "", "three: ünïcode"];
@@ -155,7 +178,7 @@ fn a_list_has_the_newest_first_and_says_how_each_began_and_how_far_it_is() {
     std::fs::write(place.sessions.folder.join("notes.txt"), "no session").expect("it can be written");
     let (log, kept) = place.sessions.take_up(&ids[0]).expect("it is there");
     // Later than the other by the clock, whatever that one says.
-    let later = Entry { at_ms: now_ms() + 10_000, words: None, tally: kept.tally, record: None };
+    let later = |name| Entry { at_ms: now_ms() + 10_000, words: None, name, tally: kept.tally, record: None };
     log.write(later).expect("there is room");
     let listed = place.sessions.list().expect("the folder can be read");
     assert_eq!(listed.iter().map(|session| session.id.clone()).collect::<Vec<_>>(), ids);
