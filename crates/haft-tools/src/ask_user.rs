@@ -4,7 +4,9 @@
 
 use haft_contract::prelude::*;
 use haft_contract::shape::{Given, Meaning, MeantArguments, Shape};
-use haft_contract::user_questions::{AnswerForm, AnswerOption, MOST_OPTIONS, UserAnswer, UserQuestion, UserReply};
+use haft_contract::user_questions::{
+    AnswerForm, AnswerOption, Asker, MOST_OPTIONS, UserAnswer, UserQuestion, UserReply,
+};
 use serde_json::{Value, json};
 
 /// Longest question, label or description, in characters.
@@ -155,7 +157,7 @@ fn asked(at: usize, question: &Question) -> Result<UserQuestion, ToolError> {
         Kind::YesNo => AnswerForm::YesOrNo,
     };
     let header = question.header.clone().filter(|header| !header.trim().is_empty());
-    Ok(UserQuestion { text: question.question.clone(), header, form })
+    Ok(UserQuestion { asker: Asker::Model, text: question.question.clone(), header, form })
 }
 
 /// Returns the options; fails with what is wrong with them and the fix.

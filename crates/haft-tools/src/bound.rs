@@ -15,6 +15,7 @@ mod log;
 mod planned;
 mod pool;
 pub(crate) mod python;
+mod script;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -35,6 +36,7 @@ use planned::Planned;
 use pool::Pools;
 use python::Function;
 pub use python::{Description, Parameter};
+pub use script::{INTERPRETED, ScriptRun, script_tool};
 
 /// Makes tools of definitions. One for each workspace: the workers of all its Python functions live in it.
 pub struct Bindings {
@@ -47,6 +49,8 @@ pub struct Bindings {
 pub struct Home {
     /// The folder of the file that names the binding, by its real path.
     pub folder: PathBuf,
+    /// The folder of the definition, where a list of another folder names the binding.
+    pub beside: Option<PathBuf>,
     /// The workspace, by its real path.
     pub workspace: PathBuf,
     /// Arguments that presets give, so that the definition need not have them.
@@ -71,7 +75,18 @@ impl Home {
     /// Names the folder of the file that names the binding, and the workspace, for a tool of the user.
     pub fn new(folder: impl Into<PathBuf>, workspace: impl Into<PathBuf>) -> Self {
         let (folder, workspace) = (folder.into(), workspace.into());
-        Self { folder, workspace, preset: Vec::new(), owner: ToolOwner::User, code: None }
+        Self { folder, beside: None, workspace, preset: Vec::new(), owner: ToolOwner::User, code: None }
+    }
+
+    /// Names the folder of the definition, where code of the tool may lie too.
+    pub fn with_definition_in(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.beside = Some(folder.into()).filter(|folder| *folder != self.folder);
+        self
+    }
+
+    /// Returns the folders of the files that describe the tool: of the one that names the binding first.
+    fn folders(&self) -> impl Iterator<Item = &PathBuf> {
+        [&self.folder].into_iter().chain(&self.beside)
     }
 
     /// Says who defines the tool.
@@ -86,12 +101,10 @@ impl Home {
         self
     }
 
-    /// Returns the folders that code of the tool may come from, the first one before the second.
+    /// Returns the folders that code of the tool may come from, each before the next.
     fn code_folders(&self) -> Vec<PathBuf> {
-        match self.owner {
-            ToolOwner::User => vec![self.folder.clone()],
-            ToolOwner::Workspace => vec![self.folder.clone(), self.workspace.clone()],
-        }
+        let workspace = (self.owner == ToolOwner::Workspace).then_some(&self.workspace);
+        self.folders().chain(workspace).cloned().collect()
     }
 
     /// Says which arguments presets give.

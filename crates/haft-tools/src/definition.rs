@@ -18,6 +18,7 @@ mod placeholders;
 mod presets;
 mod problem;
 mod schema;
+mod skill_file;
 mod template;
 mod unreadable;
 
@@ -32,6 +33,8 @@ pub use listed::{CheckedList, Listed, check_list, is_list};
 pub use placeholders::Environment;
 pub use presets::Presets;
 pub use problem::Problem;
+pub(crate) use skill_file::script_schema;
+pub use skill_file::{CheckedSkill, SkillFile, check_skill};
 pub use template::PathTemplate;
 
 use std::sync::Arc;
@@ -137,6 +140,8 @@ impl Definition {
             version: self.version.clone(),
             output_schema: self.output_schema.clone().map(Arc::new),
             does: self.at_most(),
+            lazy: self.lazy,
+            exclusive: self.disable_parallel,
             ..Spec::new(&self.name, manual, self.input_schema.clone())
         }
     }

@@ -7,12 +7,13 @@
 //!
 //! In those files an argument leads to a native one (`to`), or into the first edit (`edits[0].old_text`). `from-zero`
 //! counts lines from 0 outside and from 1 here; `one-of-many` puts a single value into a list; `none-if-zero` leaves a 0
-//! out; `from-milliseconds` makes seconds of them. `words` has the native value for each value. What has no counterpart
+//! out; `from-milliseconds` makes seconds of them; `first-address`
+//! finds the first address in a text; `as-text` writes a number as text. `words` has the native value for each value. What has no counterpart
 //! is refused and says what to do `next`, but for values that ask for what is done anyway (`but_for`). What is `ignored`
 //! is accepted: it changes nothing about the result, there or here. The objects of a list are in `each`; the fields of
 //! an object in `unfold` are arguments too. What is `fixed` cannot be changed from outside. `instead` is another tool,
 //! for the calls that mean it; what stands at `at` is more than it can do. `accepts` are other names of arguments, and a
-//! tool that is `understood_only` is not shown. `needs` are arguments that another one with a certain `value` needs. `kinds` has other words for errors: `{path}`, `{tool}`, and `{more}` for
+//! tool that is `understood_only` is not shown. An argument says nothing beside the one that it names with `unless`. `needs` are arguments that another one with a certain `value` needs. `kinds` has other words for errors: `{path}`, `{tool}`, and `{more}` for
 //! what is said behind the first sentence.
 //!
 //! A file of somebody's own has the same format, and its voice as data (`[voice]`): `own` reads it.
@@ -116,6 +117,7 @@ struct WrittenPage {
     end: Option<String>,
     binary: Option<String>,
     rest: String,
+    document_rest: Option<String>,
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -136,7 +138,7 @@ struct Phrase {
 
 impl From<&WrittenPage> for PageStyle {
     fn from(written: &WrittenPage) -> Self {
-        let WrittenPage { numbers, before, after, cut, more, end, binary, rest } = written.clone();
+        let WrittenPage { numbers, before, after, cut, more, end, binary, rest, document_rest } = written.clone();
         let numbers = match numbers {
             WrittenNumbers::SixAndTab => LineNumbers::SixAndTab,
             WrittenNumbers::FiveZeros => LineNumbers::FiveZeros,
@@ -144,7 +146,9 @@ impl From<&WrittenPage> for PageStyle {
             WrittenNumbers::None => LineNumbers::None,
         };
         let ends = more.zip(end).map(|(more, end)| PageEnds { more, end });
-        PageStyle { numbers, before, after, cut, ends, binary, rest, arguments: Arguments::Shared }
+        let document_rest = document_rest.unwrap_or_else(|| PageStyle::default().document_rest);
+        let arguments = Arguments::Shared;
+        PageStyle { numbers, before, after, cut, ends, binary, rest, document_rest, arguments }
     }
 }
 

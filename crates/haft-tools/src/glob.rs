@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::left_out::{LooksInto, SET_IGNORED, Ways, only_ignored, words};
 use crate::paged::Paged;
-use crate::shapes::{DESCRIPTION, EXPLANATION, FOLDER_NAMES, NOT_BELOW, RECURSIVE, only_path, texts};
+use crate::shapes::{DESCRIPTION, EXPLANATION, FOLDER_NAMES, RECURSIVE, only_path, texts};
 
 const WAYS: Ways = Ways {
     ignored: SET_IGNORED,
@@ -32,7 +32,7 @@ pub struct Args {
     pattern: String,
     /// "smart", "sensitive" (default) or "insensitive".
     case: Option<Capitals>,
-    /// "time": newest first. Default "name".
+    /// "time" (newest first), "size", "depth"; default "name".
     sort: Option<Sort>,
     /// Max paths. Default {glob_paths}.
     #[schemars(range(min = 1))]
@@ -41,6 +41,13 @@ pub struct Args {
     offset: Option<usize>,
     /// Also ignored files.
     ignored: Option<bool>,
+    /// Globs of files and folders to leave out.
+    exclude: Option<Vec<String>>,
+    /// Levels. Default: all.
+    #[schemars(range(min = 1))]
+    depth: Option<usize>,
+    /// Also names that begin with a dot.
+    hidden: Option<bool>,
 }
 
 /// Whether capital letters count.
@@ -63,6 +70,10 @@ pub enum Sort {
     Name,
     /// Those changed last.
     Time,
+    /// The largest.
+    Size,
+    /// Those of the upper levels.
+    Depth,
 }
 
 impl Tool for Glob {
@@ -76,6 +87,9 @@ impl Tool for Glob {
         ("sort", &["sort_by"]),
         ("offset", &["skip"]),
         ("ignored", &["include_ignored"]),
+        ("exclude", &["exclude_dirs", "exclude_patterns", "ignore"]),
+        ("depth", &["max_depth"]),
+        ("hidden", &["include_hidden", "show_hidden"]),
     ];
     const SHAPES: &'static [Shape] = &[
         Shape::new("path", Meaning::Code(only_path)),
@@ -88,14 +102,15 @@ impl Tool for Glob {
             "case_sensitive",
             Meaning::Words("case", &[("true", "\"sensitive\""), ("false", "\"insensitive\"")]),
         ),
+        Shape::new("recursive", Meaning::Words("depth", &[("false", "1")])),
         RECURSIVE,
-        NOT_BELOW,
         DESCRIPTION,
         EXPLANATION,
     ];
     const OTHER_NAMES: &'static [&'static str] =
         &["find_files", "file_search", "glob_search", "glob_file_search", "find_by_name", "search_by_name"];
     const PATHS: &'static [&'static str] = &["path"];
+    const DEFERRED_ARGUMENTS: &'static [&'static str] = &["exclude", "depth", "hidden"];
     type Args = Args;
     type Draft = Target;
 
@@ -122,9 +137,15 @@ impl Tool for Glob {
                 Capitals::Sensitive => Case::Sensitive,
                 Capitals::Insensitive => Case::Insensitive,
             },
+            exclude: args.exclude.unwrap_or_default(),
+            usual_excludes: cx.limits().usual_excludes.clone(),
+            depth: args.depth.unwrap_or(usize::MAX),
+            hidden: if args.hidden.unwrap_or(false) { Hidden::Show } else { Hidden::Skip },
             order: match args.sort.unwrap_or(Sort::Name) {
                 Sort::Name => FindOrder::Name,
                 Sort::Time => FindOrder::Newest,
+                Sort::Size => FindOrder::Largest,
+                Sort::Depth => FindOrder::Shallow,
             },
             ignored: if args.ignored.unwrap_or(false) { Ignored::Show } else { Ignored::Skip },
             skip,

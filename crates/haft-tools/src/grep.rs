@@ -1,5 +1,6 @@
 //! Searches what is in files.
 
+mod json_form;
 mod other_shapes;
 
 use std::fmt::Write;
@@ -44,7 +45,7 @@ pub struct Args {
     literal: Option<bool>,
     /// "smart" (default), "sensitive" or "insensitive".
     case: Option<CaseWord>,
-    /// Lines around each match, 0–20.
+    /// Lines around each match.
     #[schemars(range(min = 0, max = 20))]
     context: Option<usize>,
     /// Before it.
@@ -55,7 +56,7 @@ pub struct Args {
     after: Option<usize>,
     /// A match may span lines.
     multiline: Option<bool>,
-    /// "files" or "count"; default "content".
+    /// "files", "count" or "json"; default "content".
     mode: Option<Mode>,
     /// Max matches, or files. Default {grep_matches}.
     #[schemars(range(min = 1))]
@@ -79,7 +80,7 @@ pub enum CaseWord {
 }
 
 /// What to return.
-#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// The matching lines.
@@ -88,6 +89,8 @@ pub enum Mode {
     Files,
     /// How many matches each file has.
     Count,
+    /// The matching lines as one JSON object.
+    Json,
 }
 
 impl Tool for Grep {
@@ -133,13 +136,13 @@ impl Tool for Grep {
             return Err(skips_too_much(skip));
         }
         let (most, limited) = Limited::of(args.limit, cx.limits().grep_matches);
-        let hint = hint(&args);
+        let (hint, is_json) = (hint(&args), args.mode == Some(Mode::Json));
         let request = SearchRequest { most, ..request(args, cx) };
         let wanted = request.wanted;
         let searched = cx.search(&target, request).await?;
-        let text =
-            Shown { searched: &searched, wanted, skip, limited, hint, arguments: cx.limits().page_style.arguments, cx }
-                .text();
+        let arguments = cx.limits().page_style.arguments;
+        let shown = Shown { searched: &searched, wanted, skip, limited, hint, arguments, cx };
+        let text = if is_json { json_form::written(&searched, &shown.summary()) } else { shown.text() };
         Ok(ToolOutput::text(text).with_limited(limited))
     }
 }
@@ -162,10 +165,11 @@ fn request(args: Args, cx: &RunContext<'_>) -> SearchRequest {
         span: if args.multiline.unwrap_or(false) { Span::Lines } else { Span::Line },
         include: globs(args.include),
         exclude: globs(args.exclude),
+        usual_excludes: cx.limits().usual_excludes.clone(),
         before: args.before.or(args.context).unwrap_or(0),
         after: args.after.or(args.context).unwrap_or(0),
         wanted: match args.mode.unwrap_or(Mode::Content) {
-            Mode::Content => Wanted::Lines,
+            Mode::Content | Mode::Json => Wanted::Lines,
             Mode::Files => Wanted::Files,
             Mode::Count => Wanted::Counts,
         },

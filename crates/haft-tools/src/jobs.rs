@@ -172,10 +172,10 @@ fn chosen(given: Option<&str>, jobs: &dyn SessionJobs) -> Result<JobFacts, ToolE
             (None, false) => "\"job\" is missing, and there are several jobs.".to_owned(),
         };
         let next = match names.is_empty() {
-            true => "start one: bash(command=…, background=true)".to_owned(),
-            false => format!("name one of these: {}", names.join(", ")),
+            true => Next::UseInstead { tool: "bash".into(), to: "to start one in the background".into() },
+            false => Next::FixArguments(format!("name one of these: {}", names.join(", "))),
         };
-        ToolError::new(ErrorKind::BadArguments, what, Next::FixArguments(next))
+        ToolError::new(ErrorKind::BadArguments, what, next)
     })
 }
 

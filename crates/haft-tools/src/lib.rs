@@ -6,6 +6,7 @@
 pub mod ask_user;
 pub mod bash;
 pub mod bound;
+pub mod call_tool;
 mod change;
 pub mod common_names;
 pub mod definition;
@@ -28,10 +29,13 @@ pub mod prompt_file;
 pub mod read_file;
 pub mod remember;
 pub mod run_code;
+pub mod search_tools;
 mod shapes;
+pub mod skill;
 pub mod think;
 pub mod todo;
 pub mod undo;
+mod utf8_only;
 pub mod web_search;
 pub mod write_file;
 
@@ -58,7 +62,7 @@ pub fn all_under(limits: &Limits) -> Vec<Arc<dyn AnyTool>> {
         Arc::new(Typed::under(jobs::Jobs, limits)),
         Arc::new(Typed::under(undo::Undo, limits)),
         Arc::new(Typed::under(inspect_data::InspectData, limits)),
-        Arc::new(Typed::under(run_code::RunCode::default(), limits)),
+        Arc::new(Typed::under(run_code::RunCode, limits)),
         Arc::new(Typed::under(todo::Todo, limits)),
         Arc::new(Typed::under(think::Think, limits)),
         Arc::new(Typed::under(finish::Finish, limits)),

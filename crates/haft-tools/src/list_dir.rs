@@ -3,8 +3,10 @@
 use std::fmt::Write;
 
 use haft_contract::grouped::Grouped;
+use haft_contract::output::Limited;
 use haft_contract::path::one_line;
 use haft_contract::prelude::*;
+use haft_contract::search::ListedEntry;
 use haft_contract::shape::{Given, Meaning, MeantArguments, Shape, folder_and_glob};
 use serde_json::{Value, json};
 
@@ -23,17 +25,20 @@ pub struct ListDir;
 pub struct Args {
     /// Default: the workspace.
     path: Option<RawPath>,
-    /// Levels, 1–20. Default 1.
+    /// Levels. Default 1.
     #[schemars(range(min = 1, max = 20))]
     depth: Option<usize>,
     /// Also dot files.
     hidden: Option<bool>,
-    /// "flat": whole paths. Default "tree".
+    /// "flat": whole paths; "drawn". Default "tree".
     view: Option<View>,
     /// Globs of names to leave out.
     ignore: Option<Vec<String>>,
     /// Also ignored files.
     ignored: Option<bool>,
+    /// Max names.
+    #[schemars(range(min = 1))]
+    limit: Option<usize>,
 }
 
 /// How a listing is shown.
@@ -44,6 +49,8 @@ pub enum View {
     Tree,
     /// Each line has a whole path.
     Flat,
+    /// As a tree, with lines that lead from each folder to what is in it.
+    Drawn,
 }
 
 impl Tool for ListDir {
@@ -56,6 +63,7 @@ impl Tool for ListDir {
         ("depth", &["max_depth"]),
         ("hidden", &["show_hidden", "include_hidden", "all"]),
         ("ignore", &["exclude", "ignore_patterns"]),
+        ("limit", &["max_files", "max_entries"]),
     ];
     const SHAPES: &'static [Shape] = &[
         Shape::new("path", Meaning::Code(only_path)),
@@ -67,6 +75,7 @@ impl Tool for ListDir {
     ];
     const OTHER_NAMES: &'static [&'static str] = &["ls", "list_directory", "list_files", "list_folder"];
     const PATHS: &'static [&'static str] = &["path"];
+    const DEFERRED_ARGUMENTS: &'static [&'static str] = &["limit"];
     type Args = Args;
     type Draft = Target;
 
@@ -84,16 +93,23 @@ impl Tool for ListDir {
     }
 
     async fn run(&self, args: Args, folder: Target, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
+        let (entries, limited) = Limited::of(args.limit, cx.limits().list_entries);
         let request = ListRequest {
             depth: args.depth.unwrap_or(1),
             hidden: if args.hidden.unwrap_or(false) { Hidden::Show } else { Hidden::Skip },
             ignored: if args.ignored.unwrap_or(false) { Ignored::Show } else { Ignored::Skip },
             ignore: args.ignore.unwrap_or_default(),
-            entries: cx.limits().list_entries,
+            usual_excludes: cx.limits().usual_excludes.clone(),
+            entries,
         };
         let depth = request.depth;
         let listing = cx.list(&folder, request).await?;
-        Ok(ToolOutput::text(shown(&listing, (depth, args.view.unwrap_or(View::Tree)), cx)))
+        let mut text = match args.view.unwrap_or(View::Tree) {
+            View::Drawn => drawn(&listing, &folder),
+            view => entries_in(&listing, view),
+        };
+        text.push_str(&summary(&listing, (depth, limited), cx));
+        Ok(ToolOutput::text(text).with_limited(limited))
     }
 }
 
@@ -117,25 +133,54 @@ fn no_glob(mut error: ToolError, path: Option<&RawPath>) -> ToolError {
     error
 }
 
-fn shown(listing: &Listing, (depth, view): (usize, View), cx: &RunContext<'_>) -> String {
-    let arguments = cx.limits().page_style.arguments;
-    let mut text = String::new();
-    for entry in &listing.entries {
-        let (indent, name) = match view {
-            View::Tree => ("  ".repeat(entry.depth - 1), entry.path.rsplit('/').next().unwrap_or(&entry.path)),
-            View::Flat => (String::new(), entry.path.as_str()),
-        };
-        let name = one_line(name);
-        let _infallible = match entry.kind {
-            FileKind::Folder => writeln!(text, "{indent}{name}/"),
-            FileKind::File => writeln!(text, "{indent}{name}  {}", entry.size),
-            FileKind::Link => writeln!(text, "{indent}{name}  (link)"),
-            FileKind::Special => writeln!(text, "{indent}{name}  (special)"),
-        };
+/// Writes the entries, one in each line.
+fn entries_in(listing: &Listing, view: View) -> String {
+    let line = |entry: &ListedEntry| match view {
+        View::Flat => shown(entry, &entry.path),
+        View::Tree | View::Drawn => "  ".repeat(entry.depth - 1) + &shown(entry, last_name(&entry.path)),
+    };
+    listing.entries.iter().map(line).collect()
+}
+
+/// Draws the entries below the name of their folder.
+fn drawn(listing: &Listing, folder: &Target) -> String {
+    let mut lines = Vec::new();
+    // From the last entry on: by then it is known at which levels more entries of the same folder follow.
+    let mut follows = Vec::new();
+    for entry in listing.entries.iter().rev() {
+        follows.resize(entry.depth, false);
+        let above = follows[..entry.depth - 1].iter().map(|follows| if *follows { "│   " } else { "    " });
+        let mut line: String = above.collect();
+        line.push_str(if follows[entry.depth - 1] { "├── " } else { "└── " });
+        line.push_str(&shown(entry, last_name(&entry.path)));
+        lines.push(line);
+        follows[entry.depth - 1] = true;
     }
+    let top = folder.to_string();
+    format!("{}/\n", one_line(top.trim_end_matches('/'))) + &lines.into_iter().rev().collect::<String>()
+}
+
+fn last_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// Writes the line of an entry by this name.
+fn shown(entry: &ListedEntry, name: &str) -> String {
+    let name = one_line(name);
+    match entry.kind {
+        FileKind::Folder => format!("{name}/\n"),
+        FileKind::File => format!("{name}  {}\n", entry.size),
+        FileKind::Link => format!("{name}  (link)\n"),
+        FileKind::Special => format!("{name}  (special)\n"),
+    }
+}
+
+/// Says how much there is, and what is not shown.
+fn summary(listing: &Listing, (depth, limited): (usize, Option<Limited>), cx: &RunContext<'_>) -> String {
+    let arguments = cx.limits().page_style.arguments;
     let at_least = if listing.reach == Reach::StoppedEarly { "at least " } else { "" };
     let (files, folders) = (Grouped(listing.files).of("file"), Grouped(listing.folders).of("folder"));
-    let _infallible = write!(text, "[{at_least}{files}, {folders}");
+    let mut text = format!("[{at_least}{files}, {folders}");
     let shown = listing.entries.len() as u64;
     if listing.files + listing.folders > shown {
         let shown = Grouped(shown).of("name");
@@ -143,9 +188,10 @@ fn shown(listing: &Listing, (depth, view): (usize, View), cx: &RunContext<'_>) -
         let _infallible = write!(text, "; the first {shown} shown{first}; list a folder below or use \"ignore\"");
     }
     let only = only_ignored(&listing.left_out).filter(|_| listing.folders == 0).map(str::to_owned);
-    for part in only.into_iter().chain(words(&listing.left_out, &WAYS.with(arguments).once(&listing.left_out, cx))) {
+    let limited = limited.map(|limited| limited.to_string());
+    let left_out = words(&listing.left_out, &WAYS.with(arguments).once(&listing.left_out, cx));
+    for part in limited.into_iter().chain(only).chain(left_out) {
         let _infallible = write!(text, "; {part}");
     }
-    text.push_str("]\n");
-    text
+    text + "]\n"
 }

@@ -15,6 +15,7 @@ mod source;
 
 use haft_contract::error::Operation;
 use haft_contract::grouped::Grouped;
+use haft_contract::limits::Limits;
 use haft_contract::output::{Image, Limited};
 use haft_contract::path::one_line;
 use haft_contract::prelude::*;
@@ -22,7 +23,8 @@ use haft_contract::shape::Shape;
 use serde_json::json;
 
 use crate::shapes::FILE_NAMES;
-use globs::everything;
+use crate::utf8_only;
+use globs::{Below, GlobOptions, everything};
 use several::read_several;
 use shown_page::{NARROWEST_LINE, Reads, ShownPage};
 use source::Source;
@@ -51,6 +53,26 @@ pub struct Args {
     /// Of line "offset".
     #[schemars(range(min = 1))]
     column: Option<u64>,
+    /// Globs of files and folders that globs leave out.
+    exclude: Option<Vec<String>>,
+    /// Globs also find ignored files.
+    ignored: Option<bool>,
+    /// Globs look into folders that they do not name. Default true.
+    deep: Option<bool>,
+    /// Globs leave out what the profile leaves out where no ignore file is. Default true.
+    usual_excludes: Option<bool>,
+}
+
+impl Args {
+    fn glob_options(&self, limits: &Limits) -> GlobOptions {
+        let usual = self.usual_excludes != Some(false);
+        GlobOptions {
+            usual_excludes: if usual { limits.usual_excludes.clone() } else { Vec::new() },
+            exclude: self.exclude.clone().unwrap_or_default(),
+            ignored: if self.ignored == Some(true) { Ignored::Show } else { Ignored::Skip },
+            below: if self.deep == Some(false) { Below::Left } else { Below::Searched },
+        }
+    }
 }
 
 impl Tool for ReadFile {
@@ -75,6 +97,7 @@ impl Tool for ReadFile {
         "str_replace_based_edit_tool command=view",
     ];
     const PATHS: &'static [&'static str] = &["path", "paths[]"];
+    const DEFERRED_ARGUMENTS: &'static [&'static str] = &["exclude", "ignored", "deep", "usual_excludes"];
     type Args = Args;
     type Draft = Vec<Source>;
 
@@ -115,7 +138,7 @@ impl Tool for ReadFile {
         let extent = if args.column.is_some() { Reads::Line } else { Reads::Lines };
         let mut reading = Reading { cx, request, extent, limited, tokens: 0 };
         if args.paths.is_some() {
-            return read_several(reading, sources).await;
+            return read_several(reading, sources, &args.glob_options(limits)).await;
         }
         let asks_for_lines = args.offset.is_some() || args.limit.is_some() || args.column.is_some();
         let source = sources.into_iter().next().expect("one path is one source");
@@ -159,7 +182,10 @@ impl Reading<'_> {
     async fn read(&mut self, source: Source) -> Result<ShownPage, ToolError> {
         let path = source.path();
         let page = match source {
-            Source::File(_, target) => self.cx.page(&target, self.request).await?,
+            Source::File(_, target) => {
+                let page = self.cx.page(&target, self.request).await?;
+                utf8_only::checked(page, &path, self.cx.limits())?
+            }
             Source::Spill(id) => self.cx.spilled(&id, self.request).await?,
             Source::Unreadable(_, error) => return Err(error),
             Source::Glob(_) => return Err(ToolError::of(ErrorKind::Bug, "A glob was read as if it were a file.")),

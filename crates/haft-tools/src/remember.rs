@@ -14,10 +14,8 @@ use serde_json::json;
 
 use crate::change::{CONTEXT, Replaces, effects};
 
-/// The file, from the root of the workspace.
+/// The usual file, from the root of the workspace.
 pub const MEMORY_FILE: &str = "HAFT_MEMORY.md";
-/// The line above the facts.
-const HEADING: &str = "## Remembered facts";
 /// Longest fact, in characters.
 const LONGEST_FACT: usize = 500;
 /// Most facts of a memory.
@@ -34,6 +32,8 @@ pub struct Remember;
 pub struct Args {
     /// The fact in one sentence, at most 500 characters.
     fact: String,
+    /// Another file. Default {memory_file}, which alone is shown to later sessions.
+    file: Option<RawPath>,
 }
 
 /// What planning found.
@@ -41,12 +41,14 @@ pub enum Draft {
     /// The file gets this content.
     Add(Target, String, Bytes),
     /// The fact is there.
-    Known(String),
+    Known(Target, String),
 }
 
 impl Tool for Remember {
     const NAME: &'static str = "remember";
     const DEFERRED: bool = true;
+    const DEFERRED_ARGUMENTS: &'static [&'static str] = &["file"];
+    const PATHS: &'static [&'static str] = &["file"];
     const DOES: AtMost = AtMost::Changes;
     const ALIASES: &'static [(&'static str, &'static [&'static str])] =
         &[("fact", &["memory", "text", "content", "note"])];
@@ -60,34 +62,32 @@ impl Tool for Remember {
 
     async fn plan(&self, args: &Args, cx: &PlanContext<'_>) -> Result<(Plan, Draft), ToolError> {
         let fact = bullet(&args.fact)?;
-        let target = cx.locate(&RawPath::new(MEMORY_FILE))?;
-        let (before, change) = match cx.look().stamp(&target) {
+        let heading = &cx.limits().memory_heading;
+        let usual = RawPath::new(&cx.limits().memory_file);
+        let target = cx.locate(args.file.as_ref().unwrap_or(&usual))?;
+        let (before, change) = match cx.look().stamp(&target).filter(|_| target.is_inside()) {
             None => (String::new(), Change::Create),
             Some(_) => {
                 let copy = cx.read(&target, LARGEST)?;
                 let text = String::from_utf8(copy.bytes.to_vec()).map_err(|_| {
-                    let what = format!("{MEMORY_FILE} is not text in UTF-8, so nothing can be added to it.");
-                    ToolError::new(
-                        ErrorKind::BadEncoding,
-                        what,
-                        Next::AskUser(format!("to save {MEMORY_FILE} as UTF-8")),
-                    )
+                    let what = format!("{target} is not text in UTF-8, so nothing can be added to it.");
+                    ToolError::new(ErrorKind::BadEncoding, what, Next::AskUser(format!("to save {target} as UTF-8")))
                 })?;
                 (text, Change::Replace)
             }
         };
-        let facts = facts_in(&before);
+        let facts = facts_in(&before, heading);
         if facts.contains(&fact.as_str()) {
-            return Ok((Plan::new(effects(&target, Replaces::No)), Draft::Known(fact)));
+            return Ok((Plan::new(effects(&target, Replaces::No)), Draft::Known(target, fact)));
         }
         if facts.len() >= MOST_FACTS {
-            let what = format!("{MEMORY_FILE} has {} facts, and at most {MOST_FACTS} are kept.", facts.len());
+            let what = format!("{target} has {} facts, and at most {MOST_FACTS} are kept.", facts.len());
             let next = Next::FixArguments(format!(
-                "remove facts that are out of date from {MEMORY_FILE}, then send this call again"
+                "remove facts that are out of date from {target}, then send this call again"
             ));
             return Err(ToolError::new(ErrorKind::TooLarge, what, next));
         }
-        let after = with_fact(&before, &fact);
+        let after = with_fact(&before, &fact, heading);
         let diff = Diff::between(&before, &after, CONTEXT);
         let shown = FileDiff { path: target.to_string(), diff, notes: Vec::new() };
         let plan = Plan::new([Effect::Change(target.clone(), change)]).preview(Preview::Diff(vec![shown]));
@@ -97,8 +97,8 @@ impl Tool for Remember {
     async fn run(&self, _args: Args, draft: Draft, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
         let (target, fact, content) = match draft {
             Draft::Add(target, fact, content) => (target, fact, content),
-            Draft::Known(fact) => {
-                let text = format!("{MEMORY_FILE} has this fact already. Nothing was changed.");
+            Draft::Known(target, fact) => {
+                let text = format!("{target} has this fact already. Nothing was changed.");
                 return Ok(ToolOutput::text(text).with_data(json!({ "fact": fact, "added": false })));
             }
         };
@@ -131,26 +131,25 @@ fn bullet(fact: &str) -> Result<String, ToolError> {
 }
 
 /// Returns the facts of a memory file.
-pub fn facts_in(text: &str) -> Vec<&str> {
-    let section = text.lines().skip_while(|line| line.trim_end() != HEADING).skip(1);
+pub fn facts_in<'t>(text: &'t str, heading: &str) -> Vec<&'t str> {
+    let section = text.lines().skip_while(|line| line.trim_end() != heading).skip(1);
     let section = section.take_while(|line| !line.starts_with("# ") && !line.starts_with("## "));
     section.filter_map(|line| line.strip_prefix("- ").map(str::trim)).filter(|fact| !fact.is_empty()).collect()
 }
 
 /// Adds a fact behind the others.
-fn with_fact(text: &str, fact: &str) -> String {
+fn with_fact(text: &str, fact: &str, heading: &str) -> String {
     let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let mut lines: Vec<&str> = text.lines().collect();
     let line = format!("- {fact}");
-    match lines.iter().position(|line| line.trim_end() == HEADING) {
-        Some(heading) => {
+    match lines.iter().position(|line| line.trim_end() == heading) {
+        Some(above) => {
             let is_next = |line: &&str| line.starts_with("# ") || line.starts_with("## ");
-            let length = lines[heading + 1..].iter().take_while(|line| !is_next(line)).count();
-            let section = &lines[heading + 1..heading + 1 + length];
-            let behind =
-                section.iter().rposition(|line| !line.trim().is_empty()).map_or(heading, |at| heading + 1 + at);
-            if behind == heading {
-                lines.splice(heading + 1..heading + 1, ["", line.as_str()]);
+            let length = lines[above + 1..].iter().take_while(|line| !is_next(line)).count();
+            let section = &lines[above + 1..above + 1 + length];
+            let behind = section.iter().rposition(|line| !line.trim().is_empty()).map_or(above, |at| above + 1 + at);
+            if behind == above {
+                lines.splice(above + 1..above + 1, ["", line.as_str()]);
             } else {
                 lines.insert(behind + 1, &line);
             }
@@ -159,7 +158,7 @@ fn with_fact(text: &str, fact: &str) -> String {
             if lines.last().is_some_and(|last| !last.trim().is_empty()) {
                 lines.push("");
             }
-            lines.extend([HEADING, "", line.as_str()]);
+            lines.extend([heading, "", line.as_str()]);
         }
     }
     lines.join(end) + end
@@ -169,16 +168,24 @@ fn with_fact(text: &str, fact: &str) -> String {
 mod tests {
     use super::*;
 
+    const HEADING: &str = "## Remembered facts";
+
     #[test]
     fn a_fact_comes_behind_the_others_and_the_rest_of_the_file_stays() {
-        let new = with_fact("", "a");
+        let new = with_fact("", "a", HEADING);
         assert_eq!(new, "## Remembered facts\n\n- a\n");
-        assert_eq!(with_fact(&new, "b"), "## Remembered facts\n\n- a\n- b\n");
+        assert_eq!(with_fact(&new, "b", HEADING), "## Remembered facts\n\n- a\n- b\n");
         let mixed = "# Notes\r\n\r\n## Remembered facts\r\n\r\n- a\r\n\r\n## Other\r\n- no fact\r\n";
         let expected = "# Notes\r\n\r\n## Remembered facts\r\n\r\n- a\r\n- b\r\n\r\n## Other\r\n- no fact\r\n";
-        assert_eq!(with_fact(mixed, "b"), expected);
-        assert_eq!(facts_in(expected), ["a", "b"]);
-        assert_eq!(with_fact("Mine", "a"), "Mine\n\n## Remembered facts\n\n- a\n");
+        assert_eq!(with_fact(mixed, "b", HEADING), expected);
+        assert_eq!(facts_in(expected, HEADING), ["a", "b"]);
+        assert_eq!(with_fact("Mine", "a", HEADING), "Mine\n\n## Remembered facts\n\n- a\n");
+    }
+
+    #[test]
+    fn a_section_that_goes_on_below_keeps_what_follows_it() {
+        let text = "# T\n\n## Memories\n- a\n\n## Other\nx\n";
+        assert_eq!(with_fact(text, "b", "## Memories"), "# T\n\n## Memories\n- a\n- b\n\n## Other\nx\n");
     }
 
     #[test]

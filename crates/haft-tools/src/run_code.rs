@@ -34,9 +34,7 @@ const LONGEST_CODE: usize = 64 * 1024;
 
 /// Runs snippets of code.
 #[derive(Default)]
-pub struct RunCode {
-    kernels: Kernels,
-}
+pub struct RunCode;
 
 /// The arguments of `run_code`.
 #[derive(Deserialize, JsonSchema)]
@@ -118,7 +116,7 @@ impl Tool for RunCode {
         let (language, mut notes) = (args.language(), Vec::new());
         let Draft { folder, time, line } = draft;
         notes.extend(time.note);
-        let kept = self.kernels.take(cx.session(), language);
+        let kept = cx.idle_workers::<Kernels>().take(cx.session(), language);
         if args.reset == Some(true) {
             let had_state = kept.is_some();
             if let Some(kernel) = kept {
@@ -129,9 +127,9 @@ impl Tool for RunCode {
             if args.code().trim().is_empty() {
                 return Ok(ToolOutput::text(format!("[{}]\n", notes.join("]\n["))));
             }
-            return self.snippet(Snippet { args, line, folder, time: time.seconds, notes }, None, cx).await;
+            return run_snippet(Snippet { args, line, folder, time: time.seconds, notes }, None, cx).await;
         }
-        self.snippet(Snippet { args, line, folder, time: time.seconds, notes }, kept, cx).await
+        run_snippet(Snippet { args, line, folder, time: time.seconds, notes }, kept, cx).await
     }
 }
 
@@ -163,47 +161,44 @@ struct Snippet {
     notes: Vec<String>,
 }
 
-impl RunCode {
-    async fn snippet(
-        &self,
-        snippet: Snippet,
-        kept: Option<Kernel>,
-        cx: &RunContext<'_>,
-    ) -> Result<ToolOutput, ToolError> {
-        let Snippet { args, line, folder, time, mut notes } = snippet;
-        let language = args.language();
-        let interpreter = language.interpreter(&folder, cx)?;
-        let had_state = kept.is_some();
-        let (number, idle) = kept.map_or((1, None), |kernel| (kernel.snippets + 1, Some(kernel.worker)));
-        let command = Command::new(interpreter.words, line, folder, time);
-        let command = Command { environment: language.environment(), readable: interpreter.parts, ..command };
-        let mut serving = cx.serve(&command, idle).await?;
-        let listening = Listening::new(cx);
-        let order = language.order(number, args.code(), &command.folder);
-        let said = tokio::select! {
-            biased;
-            () = cx.stopped() => Err(Broken::ToBeEnded(HowEnded::Stopped)),
-            said = tokio::time::timeout(time, talk(&mut *serving.worker, (number, &order), &listening)) =>
-                said.unwrap_or(Err(Broken::ToBeEnded(HowEnded::TimedOut))),
-        };
-        match said {
-            Ok(answer) => {
-                let (mut ran, worker) = cx.served(serving).await?;
-                ran.ended.how = HowEnded::Exited(answer.status);
-                if answer.is_first {
-                    notes.push(language.new_words(had_state, &command.words[0]));
-                }
-                match worker {
-                    Some(worker) => self.kernels.keep(Kernel { worker, snippets: number }, (cx.session(), language)),
-                    None => notes.push(lost(language)),
-                }
-                Ok(answer.shown(Report::new(listening.end(), notes, cx).of(&ran)))
+/// Runs a snippet in the interpreter that is kept, or in a new one.
+async fn run_snippet(snippet: Snippet, kept: Option<Kernel>, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
+    let Snippet { args, line, folder, time, mut notes } = snippet;
+    let language = args.language();
+    let interpreter = language.interpreter(&folder, cx)?;
+    let had_state = kept.is_some();
+    let (number, idle) = kept.map_or((1, None), |kernel| (kernel.snippets + 1, Some(kernel.worker)));
+    let command = Command::new(interpreter.words, line, folder, time);
+    let command = Command { environment: language.environment(), readable: interpreter.parts, ..command };
+    let mut serving = cx.serve(&command, idle).await?;
+    let listening = Listening::new(cx);
+    let order = language.order(number, args.code(), &command.folder);
+    let said = tokio::select! {
+        biased;
+        () = cx.stopped() => Err(Broken::ToBeEnded(HowEnded::Stopped)),
+        said = tokio::time::timeout(time, talk(&mut *serving.worker, (number, &order), &listening)) =>
+            said.unwrap_or(Err(Broken::ToBeEnded(HowEnded::TimedOut))),
+    };
+    match said {
+        Ok(answer) => {
+            let (mut ran, worker) = cx.served(serving).await?;
+            ran.ended.how = HowEnded::Exited(answer.status);
+            if answer.is_first {
+                notes.push(language.new_words(had_state, &command.words[0]));
             }
-            Err(broken) => {
-                let ran = cx.broken(serving, broken).await?;
-                notes.push(lost(language));
-                ended(&ran, (listening.end(), notes), (time, cx))
+            match worker {
+                Some(worker) => {
+                    let kernels = cx.idle_workers::<Kernels>();
+                    kernels.keep(Kernel { worker, snippets: number }, (cx.session(), language));
+                }
+                None => notes.push(lost(language)),
             }
+            Ok(answer.shown(Report::new(listening.end(), notes, cx).of(&ran)))
+        }
+        Err(broken) => {
+            let ran = cx.broken(serving, broken).await?;
+            notes.push(lost(language));
+            ended(&ran, (listening.end(), notes), (time, cx))
         }
     }
 }

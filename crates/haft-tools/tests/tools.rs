@@ -15,6 +15,8 @@ mod conformance;
 mod definitions;
 #[path = "tools/dialect_advice.rs"]
 mod dialect_advice;
+#[path = "tools/dialect_arguments.rs"]
+mod dialect_arguments;
 #[path = "tools/dialects.rs"]
 mod dialects;
 #[path = "tools/edit_cases.rs"]

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use haft_contract::job::NewJob;
+use haft_contract::page_style::Arguments;
 use haft_contract::prelude::*;
 use haft_contract::process::{Command, Ran, Settle, Settlement};
 use serde_json::json;
@@ -23,6 +24,8 @@ const NEVER_LOADED: [&str; 3] = [".git", "node_modules", "__pycache__"];
 const ABOUT: &str = "\"jobs\" shows its output, later commands reach its ports; its changes come when it ends, or with \
                      action \"sync\" except build folders; file watchers may miss changes: action \"restart\" \
                      restarts it";
+/// The same where only some of the actions are there.
+const ABOUT_SHARED: &str = "\"jobs\" shows its output, later commands reach its ports; its changes come when it ends";
 
 /// Refuses what is no name of a job.
 pub(super) fn check_name(name: Option<&str>) -> Result<(), ToolError> {
@@ -80,14 +83,22 @@ pub(crate) async fn start(
             cx.tell_job_end(number);
             format!("{} {}", facts.title(), end.words(facts.took))
         }
-        None if cx.is_first_hint(ABOUT) => format!("{} runs in the background: {ABOUT}", facts.title()),
+        None if cx.is_first_hint(ABOUT) => format!("{} runs in the background: {}", facts.title(), about(cx)),
         None => format!("{} runs in the background", facts.title()),
     };
     notes.push(said);
     let said: String = notes.iter().map(|note| format!("[{note}]\n")).collect();
     let gap = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
     let data = json!({ "job": job_data(&facts), "output": output, "notes": notes });
-    Ok(ToolOutput::text(format!("{output}{gap}{said}")).with_data(data))
+    let told = ToolOutput::text(format!("{output}{gap}{said}")).with_data(data);
+    Ok(ToolOutput { said: Some(said), ..told })
+}
+
+fn about(cx: &RunContext<'_>) -> &'static str {
+    match cx.limits().page_style.arguments {
+        Arguments::Own => ABOUT,
+        Arguments::Shared => ABOUT_SHARED,
+    }
 }
 
 async fn until_its_end(number: u64, cx: &RunContext<'_>) {

@@ -4,32 +4,37 @@
 
 use std::path::{Path, PathBuf};
 
+use haft_command::{CommandReader, CommandScene, Locate, Located};
 use haft_contract::door::Look;
 use haft_contract::effect::Effect;
 use haft_contract::path::{Extent, Place, RawPath, Target};
-use haft_policy::command::{self, Locate, Located, Scene, steps};
+use haft_policy::effect_kind::EffectKind;
 
 /// Returns what a command would do, part by part.
-pub fn read_command(command: &str, scene: &Scene, look: &dyn Look) -> Vec<Effect> {
-    steps(command, scene, &AtTheDoor(look))
+pub fn read_command(command: &str, scene: &CommandScene, look: &dyn Look) -> Vec<Effect> {
+    reader(scene, &AtTheDoor(look)).steps(command)
 }
 
 /// Returns whether a command runs text that somebody types into it at its terminal.
-pub fn runs_typed_text(command: &str, scene: &Scene, look: &dyn Look) -> bool {
-    command::runs_typed_text(command, scene, &AtTheDoor(look))
+pub fn runs_typed_text(command: &str, scene: &CommandScene, look: &dyn Look) -> bool {
+    reader(scene, &AtTheDoor(look)).runs_typed_text(command)
+}
+
+fn reader<'a>(scene: &'a CommandScene, locate: &'a AtTheDoor<'_>) -> CommandReader<'a> {
+    CommandReader { scene, locate, is_refused: EffectKind::refuses_step }
 }
 
 /// Where nobody has said which one is the home: a folder that is none of the workspace's.
 const SOME_HOME: &str = "/home/user";
 
 /// Says where a command that starts in this folder would run; nothing where the workspace has no real path.
-pub fn scene(look: &dyn Look, folder: &Path) -> Option<Scene> {
+pub fn scene(look: &dyn Look, folder: &Path) -> Option<CommandScene> {
     let workspace = look.real_path(&Target::Inside(Place::new("", Extent::Tree)))?;
     let home = look.home().unwrap_or_else(|| SOME_HOME.into());
     let user = home.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     // The components alone: a slash at the end would make `${PWD%/*}` the folder itself.
     let text = |path: &Path| path.components().collect::<PathBuf>().to_string_lossy().into_owned();
-    Some(Scene { home: text(&home), user, workspace: text(&workspace), folder: text(folder) })
+    Some(CommandScene { home: text(&home), user, workspace: text(&workspace), folder: text(folder) })
 }
 
 /// Larger files are not looked into before a command runs, in bytes.

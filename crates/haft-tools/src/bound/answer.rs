@@ -51,6 +51,11 @@ impl Promise {
         validator.transpose().map(Self)
     }
 
+    /// Promises nothing.
+    pub(super) fn none() -> Self {
+        Self(None)
+    }
+
     /// Fails where an answer is not what was promised, and says where.
     pub(super) fn check(&self, tool: &str, answer: &Value) -> Result<(), ToolError> {
         let Some(error) = self.0.as_ref().and_then(|validator| validator.iter_errors(answer).next()) else {

@@ -37,17 +37,17 @@ pub(super) struct Draft {
     pub(super) network: bool,
 }
 
-/// Plans a call of a defined tool.
+/// Plans a call of a defined tool, which these words show.
 pub(super) fn plan(
     definition: &Definition,
     arguments: &Map<String, Value>,
+    words: Vec<String>,
     cx: &PlanContext<'_>,
 ) -> Result<(Plan, Draft), ToolError> {
     let root = Target::Inside(Place::new("", Extent::Tree));
     let none = || ToolError::of(ErrorKind::Unavailable, "Tools cannot be run here: the workspace has no real path.");
     let folder = cx.look().real_path(&root).ok_or_else(none)?;
     let deeds = deeds(definition, arguments, cx)?;
-    let words = words(&definition.name, arguments);
     let line = words.join(" ");
     let changed = |does: &Does| match does {
         Does::Change(target, _) => Some(target.clone()),
@@ -89,7 +89,7 @@ pub(super) fn plan(
 pub(super) fn marked(plan: Plan, definition: &Definition) -> Plan {
     let mut plan = plan;
     if definition.disable_parallel {
-        let alone = Effect::Session(StateKey(format!("alone:{}", definition.name)));
+        let alone = Effect::Session(StateKey::alone(&definition.name));
         plan.effects = plan.effects.iter().cloned().chain([alone]).collect();
     }
     match definition.kept_for() {
@@ -138,12 +138,13 @@ fn located(path: &str, cx: &PlanContext<'_>) -> Result<Target, ToolError> {
 }
 
 /// Says a call in words, the tool first, then each argument.
-fn words(name: &str, arguments: &Map<String, Value>) -> Vec<String> {
+pub(super) fn words(name: &str, arguments: &Map<String, Value>) -> Vec<String> {
     let word = |(name, value): (&String, &Value)| format!("{name}={}", shown(value));
     std::iter::once(name.to_owned()).chain(arguments.iter().map(word)).collect()
 }
 
-fn shown(value: &Value) -> String {
+/// Shows a value as a word of a line.
+pub(super) fn shown(value: &Value) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "_-./:@%+,".contains(c);
     let text = match value {
         Value::String(text) if !text.is_empty() && text.chars().all(is_plain) => text.clone(),

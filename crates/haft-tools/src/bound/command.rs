@@ -71,10 +71,10 @@ impl Home {
         }
     }
 
-    /// Returns what a tool may read beside the workspace: the folder that it comes from, and this.
+    /// Returns what a tool may read beside the workspace: the folders that it comes from, and this.
     pub(super) fn readable(&self, outside: Vec<PathBuf>) -> Vec<PathBuf> {
-        let own = Some(self.folder.clone()).filter(|folder| !folder.starts_with(&self.workspace));
-        own.into_iter().chain(outside).collect()
+        let own = self.folders().filter(|folder| !folder.starts_with(&self.workspace)).cloned();
+        own.chain(outside).collect()
     }
 
     /// Returns which files of the workspace a tool can read: what it declares, its own code, and what that is made of.
@@ -105,7 +105,9 @@ fn found(words: &[String], home: &Home, look: &dyn Look) -> Result<Vec<OsString>
     };
     let in_folder = |word: &str| {
         let is_program = word == words[0] && word.contains('/') && home.owner == ToolOwner::Workspace;
-        below(&home.folder, word).or_else(|| is_program.then(|| below(&home.workspace, word)).flatten())
+        home.folders()
+            .find_map(|folder| below(folder, word))
+            .or_else(|| is_program.then(|| below(&home.workspace, word)).flatten())
     };
     let program = &words[0];
     if program.contains('/') && !program.starts_with('/') && in_folder(program).is_none() {
@@ -154,29 +156,37 @@ impl Works for Program {
     ) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(async move {
             let command = self.command(arguments, draft, cx)?;
-            let hearing = Hearing::new(cx);
-            let ran = cx.run(&command, &|stream, piece| hearing.hear(stream, piece)).await;
-            let (output, answer, log) = hearing.end(cx);
-            let ran = ran.map_err(|mut error| {
-                error.detail = error.detail.take().or_else(|| super::log::last_of(&log).0);
-                error
-            })?;
-            let tool = &self.spec.name;
-            let failed = match answer.as_ref().and_then(|answer| answer::advised_error_in(tool, answer)) {
-                Some(said_itself) => Some(said_itself),
-                None => answer::ending(tool, &ran, command.time, &log).map(|error| error.with_so_far(output.clone())),
-            };
-            if let Some(mut error) = failed {
-                let so_far = error.so_far.take().map_or_else(ToolOutput::default, |so_far| *so_far);
-                error.so_far = Some(Box::new(answer::with_notes(so_far, &ran, cx)));
-                error.detail = super::log::last_of(&log).0;
-                return Err(error);
-            }
-            let promised = answer.clone().unwrap_or_else(|| Value::String(text_of(&output)));
-            self.promise.check(tool, &promised)?;
-            Ok(answer::with_notes(ToolOutput { data: answer, ..said(output) }, &ran, cx))
+            carry_out(&command, (&self.spec.name, &self.promise), cx).await
         })
     }
+}
+
+/// Runs a program and returns what it answers, or why it failed.
+pub(super) async fn carry_out(
+    command: &Command,
+    (tool, promise): (&str, &Promise),
+    cx: &RunContext<'_>,
+) -> Result<ToolOutput, ToolError> {
+    let hearing = Hearing::new(cx);
+    let ran = cx.run(command, &|stream, piece| hearing.hear(stream, piece)).await;
+    let (output, answer, log) = hearing.end(cx);
+    let ran = ran.map_err(|mut error| {
+        error.detail = error.detail.take().or_else(|| super::log::last_of(&log).0);
+        error
+    })?;
+    let failed = match answer.as_ref().and_then(|answer| answer::advised_error_in(tool, answer)) {
+        Some(said_itself) => Some(said_itself),
+        None => answer::ending(tool, &ran, command.time, &log).map(|error| error.with_so_far(output.clone())),
+    };
+    if let Some(mut error) = failed {
+        let so_far = error.so_far.take().map_or_else(ToolOutput::default, |so_far| *so_far);
+        error.so_far = Some(Box::new(answer::with_notes(so_far, &ran, cx)));
+        error.detail = super::log::last_of(&log).0;
+        return Err(error);
+    }
+    let promised = answer.clone().unwrap_or_else(|| Value::String(text_of(&output)));
+    promise.check(tool, &promised)?;
+    Ok(answer::with_notes(ToolOutput { data: answer, ..said(output) }, &ran, cx))
 }
 
 fn text_of(output: &ToolOutput) -> String {

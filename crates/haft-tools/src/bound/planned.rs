@@ -19,6 +19,11 @@ pub(super) trait Works: Send + Sync + 'static {
     /// Returns the definition that declares what a call touches.
     fn definition(&self) -> &Definition;
 
+    /// Returns a call in words, the tool first.
+    fn words(&self, arguments: &Map<String, Value>) -> Vec<String> {
+        claims::words(&self.definition().name, arguments)
+    }
+
     /// Does a call that was planned.
     fn work<'a>(
         &'a self,
@@ -51,7 +56,8 @@ struct PlannedCall<T> {
 impl<T: Works> Bound for PlannedCall<T> {
     fn plan<'a>(&'a mut self, cx: &'a PlanContext<'a>) -> BoxFuture<'a, Result<Plan, ToolError>> {
         Box::pin(async move {
-            let (plan, draft) = claims::plan(self.tool.0.definition(), &self.arguments, cx)?;
+            let works = &self.tool.0;
+            let (plan, draft) = claims::plan(works.definition(), &self.arguments, works.words(&self.arguments), cx)?;
             self.draft = Some(draft);
             Ok(plan)
         })

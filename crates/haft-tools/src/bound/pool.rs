@@ -1,4 +1,4 @@
-//! Workers that wait for calls: at most four for each way in which one is started.
+//! Workers that wait for calls: at most four for each way in which one is started, in each place.
 //!
 //! A call has a worker for itself. One that broke is gone with its call, and the next call starts another. Workers that
 //! nobody needed for five minutes are ended.
@@ -35,11 +35,19 @@ pub(super) struct Profile {
     pub(super) code: Option<TrustedCode>,
 }
 
-/// All workers of one workspace.
-#[derive(Default)]
+/// The workers of the functions that were defined together, wherever they run. They end with the definitions.
 pub(super) struct Pools {
-    pools: Mutex<HashMap<Profile, Arc<Pool>>>,
+    /// Tells these definitions from others, such as those before a reload.
+    number: u64,
+    places: Mutex<Vec<Weak<PlacePools>>>,
     calls: AtomicU64,
+}
+
+/// The workers of one place: that of all sessions, or that of one client. They end with the place.
+#[derive(Default)]
+struct PlacePools {
+    /// By the definitions that they serve, and by how they were started.
+    pools: Mutex<HashMap<(u64, Profile), Arc<Pool>>>,
 }
 
 struct Pool {
@@ -60,10 +68,20 @@ pub(super) struct Turn {
     _slot: OwnedSemaphorePermit,
 }
 
+/// How many definitions were numbered.
+static DEFINITIONS: AtomicU64 = AtomicU64::new(0);
+
+impl Default for Pools {
+    fn default() -> Self {
+        let number = DEFINITIONS.fetch_add(1, Ordering::Relaxed);
+        Self { number, places: Mutex::default(), calls: AtomicU64::new(0) }
+    }
+}
+
 impl Pools {
     /// Waits until there is a worker free, or room for a new one.
     pub(super) async fn turn(&self, profile: Profile, cx: &RunContext<'_>) -> Result<Turn, ToolError> {
-        let pool = Arc::clone(self.pools().entry(profile).or_insert_with(|| Arc::new(Pool::new())));
+        let pool = self.pool(&cx.idle_workers(), profile);
         tokio::select! {
             biased;
             () = cx.stopped() => Err(ToolError::of(ErrorKind::Cancelled, "The call was stopped while it waited.")),
@@ -79,7 +97,31 @@ impl Pools {
         self.calls.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    fn pools(&self) -> MutexGuard<'_, HashMap<Profile, Arc<Pool>>> {
+    /// Returns the pool for workers of this profile in a place.
+    fn pool(&self, place: &Arc<PlacePools>, profile: Profile) -> Arc<Pool> {
+        let mut places = self.places();
+        places.retain(|known| known.strong_count() > 0);
+        if !places.iter().any(|known| known.as_ptr() == Arc::as_ptr(place)) {
+            places.push(Arc::downgrade(place));
+        }
+        Arc::clone(place.pools().entry((self.number, profile)).or_insert_with(|| Arc::new(Pool::new())))
+    }
+
+    fn places(&self) -> MutexGuard<'_, Vec<Weak<PlacePools>>> {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Pools {
+    fn drop(&mut self) {
+        for place in self.places().iter().filter_map(Weak::upgrade) {
+            place.pools().retain(|(definitions, _), _| *definitions != self.number);
+        }
+    }
+}
+
+impl PlacePools {
+    fn pools(&self) -> MutexGuard<'_, HashMap<(u64, Profile), Arc<Pool>>> {
         self.pools.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -214,12 +256,30 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn workers_end_with_their_pool() {
+    async fn workers_are_of_one_place_and_of_one_set_of_definitions_and_end_with_either() {
         let alive = Arc::default();
-        let pool = Arc::new(Pool::new());
-        pool.put(Counted::boxed(&alive), IDLE);
+        let profile = || Profile {
+            interpreter: PathBuf::from("python3"),
+            workspace: PathBuf::from("/ws"),
+            readable: Vec::new(),
+            network: false,
+            path: Vec::new(),
+            code: None,
+        };
+        let (here, there) = (Arc::new(PlacePools::default()), Arc::new(PlacePools::default()));
+        let (before, after) = (Pools::default(), Pools::default());
+        for (definitions, place) in [(&before, &here), (&before, &there), (&after, &here)] {
+            let pool = definitions.pool(place, profile());
+            assert!(pool.idle().workers.is_empty());
+            pool.put(Counted::boxed(&alive), IDLE);
+            assert_eq!(definitions.pool(place, profile()).idle().workers.len(), 1);
+        }
         tokio::task::yield_now().await;
-        drop(pool);
+        drop(there);
+        assert_eq!(alive.load(Ordering::SeqCst), 2);
+        drop(before);
+        assert_eq!(alive.load(Ordering::SeqCst), 1);
+        drop((here, after));
         assert_eq!(alive.load(Ordering::SeqCst), 0);
     }
 }

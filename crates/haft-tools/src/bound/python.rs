@@ -32,7 +32,7 @@ pub use signature::{Description, Parameter};
 use talk::{Answer, Failure, Order, Talk};
 
 /// What the interpreter is given to run.
-const WORKER: &str = include_str!("worker.py");
+const WORKER: &str = concat!(include_str!("other_systems.py"), include_str!("worker.py"));
 
 /// What to do about a file that a tool may not read.
 const NOT_DECLARED: &str =

@@ -569,7 +569,8 @@ def find(module, name):
         there_is = "; there is: %s" % ", ".join(public[:10]) if public else ""
         where = getattr(found, "__file__", None) or module
         raise NotThere("there is no function %r in %s%s" % (name, where, there_is), None)
-    return function
+    # A tool of another system may be a class.
+    return tool_of_class(function) if inspect.isclass(function) and hasattr(function, "execute") else function
 
 
 class NotThere(Exception):
@@ -750,6 +751,11 @@ def main():
     for kind in (AgentState, GlobalStorage):
         if not hasattr(builtins, kind.__name__):
             setattr(builtins, kind.__name__, kind)
+    # They annotate with these names.
+    for name in ("agent_state", "agent_context"):
+        kinds = {"AgentState": AgentState, "GlobalStorage": GlobalStorage}
+        OtherSystems.MODULES["nexau.archs.main_sub." + name].update(kinds)
+    sys.meta_path.append(OtherSystems())
     Server(line).run()
 
 

@@ -1,5 +1,7 @@
 //! What a tool says that it touches: files that it reads or changes, hosts that it connects to.
 
+use std::fmt;
+
 use serde_json::Value;
 
 use super::fields::{Fields, Problems};
@@ -18,6 +20,17 @@ pub enum Declared {
     Change(PathTemplate),
     /// It connects to a host.
     Connect(String),
+}
+
+/// Says what is declared, as its file does.
+impl fmt::Display for Declared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Declared::Read(path) => write!(f, "read {path}"),
+            Declared::Change(path) => write!(f, "change {path}"),
+            Declared::Connect(host) => write!(f, "connect to {host}"),
+        }
+    }
 }
 
 /// Reads the declared effects; nothing when nothing is declared.
@@ -61,6 +74,10 @@ fn effect(kind: &Key, inner: &Node, schema: &Value, problems: &mut Problems) -> 
     };
     if kind.name == "connect" {
         return host(text, line, problems);
+    }
+    if text.contains('*') {
+        let what = format!("{text:?} is taken as it is written: effects have no patterns");
+        problems.warn(line, what, "for everything in a folder write its name and a slash, such as out/");
     }
     match PathTemplate::read(text, schema) {
         Ok(template) if kind.name == "read" => Some(Declared::Read(template)),

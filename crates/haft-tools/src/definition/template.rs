@@ -1,5 +1,7 @@
 //! A path in which arguments of a call stand.
 
+use std::fmt;
+
 use haft_contract::closest::closest;
 use haft_contract::error::{Next, ToolError};
 use haft_contract::kinds::ErrorKind;
@@ -63,6 +65,16 @@ impl PathTemplate {
             paths = paths.iter().flat_map(|path| pieces.iter().map(move |piece| format!("{path}{piece}"))).collect();
         }
         Ok(paths)
+    }
+}
+
+/// Shows the path with its arguments in braces.
+impl fmt::Display for PathTemplate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|part| match part {
+            Part::Text(text) => f.write_str(text),
+            Part::Argument { name, .. } => write!(f, "{{{name}}}"),
+        })
     }
 }
 

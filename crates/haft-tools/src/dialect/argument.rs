@@ -14,6 +14,8 @@ pub(super) struct Argument {
     says: String,
     /// What it is, where the native argument does not say it.
     kind: Option<Kind>,
+    /// Another argument, beside which this one says nothing.
+    pub(super) unless: Option<String>,
     meaning: Meaning,
 }
 
@@ -28,6 +30,7 @@ struct Written {
     words: Option<Map<String, Value>>,
     but_for: Option<Vec<Value>>,
     next: Option<String>,
+    unless: Option<String>,
     #[serde(default)]
     ignored: bool,
 }
@@ -69,6 +72,8 @@ enum How {
     OneOfMany,
     NoneIfZero,
     FromMilliseconds,
+    FirstAddress,
+    AsText,
 }
 
 /// A value with its native place.
@@ -81,6 +86,10 @@ impl Argument {
     /// Turns the value into a native one; nothing where it says what is so anyway.
     pub(super) fn inward(&self, value: Value) -> Result<Option<Taken>, ToolError> {
         match &self.meaning {
+            Meaning::Leads(_, How::FirstAddress) if first_address(&value).is_none() && value.is_string() => {
+                let what = format!("\"{}\" has no address. Nothing was done.", self.name);
+                Err(bad(what, "write the whole address into it, with http:// or https://".to_owned()))
+            }
             Meaning::Leads(to, how) => Ok(how.converted(value).map(|value| Taken { to: to.clone(), value })),
             // What is null was not given.
             Meaning::Words(..) | Meaning::Refused(..) if value.is_null() => Ok(None),
@@ -175,7 +184,7 @@ impl TryFrom<Written> for Argument {
     type Error = String;
 
     fn try_from(written: Written) -> Result<Self, String> {
-        let Written { name, says, kind, to, words, but_for, next, ignored } = written;
+        let Written { name, says, kind, to, words, but_for, next, unless, ignored } = written;
         let meaning = match (to, words, next) {
             (Some(to), Some(words), None) => Meaning::Words(place(&to), words),
             (Some(to), None, None) => {
@@ -186,7 +195,7 @@ impl TryFrom<Written> for Argument {
             (None, None, None) if ignored => Meaning::Ignored,
             _ => return Err(format!("the argument \"{name}\" leads somewhere, is refused, or is ignored")),
         };
-        Ok(Self { name, says, kind, meaning })
+        Ok(Self { name, says, kind, unless, meaning })
     }
 }
 
@@ -227,6 +236,8 @@ impl How {
             "one-of-many" => How::OneOfMany,
             "none-if-zero" => How::NoneIfZero,
             "from-milliseconds" => How::FromMilliseconds,
+            "first-address" => How::FirstAddress,
+            "as-text" => How::AsText,
             other => return Err(format!("\"{other}\" is not a known conversion")),
         })
     }
@@ -235,15 +246,17 @@ impl How {
         match self {
             How::AsItIs => native,
             How::FromZero | How::NoneIfZero => json!({ "type": "integer", "minimum": 0 }),
-            How::OneOfMany => json!({ "type": "string" }),
+            How::OneOfMany | How::FirstAddress => json!({ "type": "string" }),
             How::FromMilliseconds => json!({ "type": "number" }),
+            How::AsText => json!({ "type": "integer" }),
         }
     }
 
     /// Returns what is converted into this value.
     fn outward(self, native: &Value) -> Option<Value> {
         match self {
-            How::AsItIs | How::NoneIfZero => Some(native.clone()),
+            How::AsItIs | How::NoneIfZero | How::FirstAddress => Some(native.clone()),
+            How::AsText => native.as_str()?.parse::<i64>().ok().map(|number| json!(number)),
             How::FromZero => native.as_u64()?.checked_sub(1).map(|line| json!(line)),
             How::OneOfMany => native.as_array().filter(|items| items.len() == 1)?.first().cloned(),
             How::FromMilliseconds => native.as_f64().map(|seconds| json!(seconds * 1000.0)),
@@ -256,6 +269,8 @@ impl How {
                 Some(number.as_u64().map_or(json!(number), |line| json!(line.saturating_add(1))))
             }
             (How::OneOfMany, value @ Value::String(_)) => Some(json!([value])),
+            (How::FirstAddress, value) => first_address(&value).map(Value::from).or(Some(value)),
+            (How::AsText, Value::Number(number)) => Some(json!(number.to_string())),
             (How::NoneIfZero, Value::Number(number)) if number.as_u64() == Some(0) => None,
             (How::FromMilliseconds, value) => {
                 let written = value.as_str().map(|text| text.trim().parse().ok());
@@ -265,6 +280,23 @@ impl How {
             (_, value) => Some(value),
         }
     }
+}
+
+/// Finds the first address in a text.
+fn first_address(value: &Value) -> Option<String> {
+    let text = value.as_str()?;
+    let starts = ["http://", "https://"].iter().filter_map(|scheme| text.find(scheme));
+    let from = &text[starts.min()?..];
+    let ends_here = |c: char| c.is_whitespace() || matches!(c, '<' | '>' | '"' | '`' | '\'');
+    let address = &from[..from.find(ends_here).unwrap_or(from.len())];
+    // A full stop or a bracket behind it belongs to the sentence.
+    let mut address = address.trim_end_matches(['.', ',', ';', ':', '!', '?']);
+    for (open, close) in [('(', ')'), ('[', ']')] {
+        while address.ends_with(close) && address.matches(close).count() > address.matches(open).count() {
+            address = address[..address.len() - 1].trim_end_matches(['.', ',', ';', ':', '!', '?']);
+        }
+    }
+    Some(address.to_owned())
 }
 
 fn without_counterpart(name: &str, value: &Value) -> String {

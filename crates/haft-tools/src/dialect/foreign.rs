@@ -220,7 +220,11 @@ impl ForeignTool for OtherTool {
 
     /// What is not known at all stays as it is, so that the schema of the native tool names it.
     fn inward(&self, arguments: Map<String, Value>) -> Result<NativeCall, ToolError> {
-        let arguments = self.unfolded(arguments);
+        let mut arguments = self.unfolded(arguments);
+        let is_given = |name: &str| arguments.get(name).is_some_and(|value| !value.is_null() && value != "");
+        let beside = |own: &&Argument| own.unless.as_deref().is_some_and(is_given);
+        let beside: Vec<String> = self.arguments().filter(beside).map(|own| own.name.clone()).collect();
+        beside.iter().for_each(|name| _ = arguments.shift_remove(name));
         if let Some(instead) = &self.instead
             && let Some(call) = instead.call(&Value::Object(arguments.clone()))?
         {
@@ -250,7 +254,8 @@ impl ForeignTool for OtherTool {
         }
         let leading_to = |native: &str| all.iter().find(|own| own.native_name() == Some(native));
         let own = leading_to(argument).or_else(|| leading_to("paths").filter(|_| argument == "path"));
-        own.map(|own| own.name.as_str())
+        let list = self.each.iter().find(|each| each.to == argument && each.name != argument);
+        own.map(|own| own.name.as_str()).or_else(|| list.map(|each| each.name.as_str()))
     }
 
     fn outward_name(&self, argument: &str) -> Option<&str> {

@@ -18,6 +18,7 @@ use super::{HowMany, OneEdit, PlannedChange, Unplanned, Word};
 use crate::change::{CONTEXT, IN_ITS_PLACE, Known, LARGEST, changed_since, known, not_read, unencodable};
 use crate::edit::{Count, Edit, Fitted, Miss, Rung, fit};
 use crate::hidden_values::{HiddenValues, unclear};
+use crate::utf8_only;
 
 /// Plans to give a file the text that it has after its edits.
 pub(super) fn edited_text(
@@ -28,6 +29,7 @@ pub(super) fn edited_text(
 ) -> Result<PlannedChange, Unplanned> {
     let looked = |error: ToolError| Unplanned::Looked(error.into());
     let decoded = decode(&now.bytes).map_err(|no_text| looked(not_text(&no_text, target, &now.bytes)))?;
+    utf8_only::check(decoded.form, &target.to_string(), cx.limits()).map_err(looked)?;
     let restored = with_values(asked, (&decoded.text, target), cx).map_err(looked)?;
     let meant = |(edit, (old, new)): (&OneEdit, _)| Edit { old, new, count: edit.count(cx.limits().edit_count) };
     let edits: Vec<Edit<'_>> =

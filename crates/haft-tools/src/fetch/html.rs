@@ -5,6 +5,8 @@
 
 mod blocks;
 mod code;
+mod concealed;
+mod css;
 mod inline;
 mod join;
 mod main_content;
@@ -13,6 +15,7 @@ mod table;
 mod tree;
 
 use blocks::blocks;
+use concealed::remove_concealed;
 use main_content::main_content;
 use page::{Keeps, Page};
 use tree::Tree;
@@ -36,7 +39,8 @@ pub(crate) fn plain(html: &str) -> String {
 
 /// Turns a page at an address into Markdown.
 pub(super) fn to_markdown(html: &str, address: &str) -> Converted {
-    let tree = Tree::of(html);
+    let mut tree = Tree::of(html);
+    let concealed = remove_concealed(&mut tree);
     let base = tree.first(0, &["base"]).and_then(|base| tree.attribute(base, "href"));
     let base = base.and_then(|href| join::join(address, href)).unwrap_or_else(|| address.to_owned());
     let mut page = Page::new(&tree, base, Keeps::Content);
@@ -52,6 +56,12 @@ pub(super) fn to_markdown(html: &str, address: &str) -> Converted {
     let mut notes = Vec::new();
     if tree.is_cut {
         notes.push("The page has too many elements; its end is missing.".to_owned());
+    }
+    if concealed > tree.letters(0) {
+        notes.push(
+            "The styles of the page hide most of its text, which is left out; a call with \"raw\" shows everything."
+                .to_owned(),
+        );
     }
     if markdown.len() < SAYS_SOMETHING && is_shell(&tree) {
         notes.push(

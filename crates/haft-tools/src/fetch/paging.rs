@@ -42,11 +42,11 @@ impl Paging<'_> {
             out.push_str(line);
             out.push('\n');
         }
-        out.push_str(&self.last_line(skipped, shown, lines.len()));
+        out.push_str(&self.last_line((skipped, shown, lines.len()), &limits.page_style.document_rest));
         ToolOutput::text(out).with_limited(limited)
     }
 
-    fn last_line(&self, skipped: usize, shown: usize, all: usize) -> String {
+    fn last_line(&self, (skipped, shown, all): (usize, usize, usize), rest: &str) -> String {
         let total = Grouped(all as u64).of("line");
         match (shown, skipped + shown < all) {
             (0, _) if all == 0 => String::new(),
@@ -55,7 +55,8 @@ impl Paging<'_> {
             (_, false) => format!("[lines {}–{} of {total}; end]\n", skipped + 1, skipped + shown),
             (_, true) => {
                 let (first, last) = (skipped + 1, skipped + shown);
-                format!("[lines {first}–{last} of {total}; go on with offset={}]\n", last + 1)
+                let rest = rest.replace("{line}", &(last + 1).to_string());
+                format!("[lines {first}–{last} of {total}; {rest}]\n")
             }
         }
     }

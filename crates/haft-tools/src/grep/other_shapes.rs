@@ -17,6 +17,7 @@ const MODES: &[(&str, &str)] = &[
     ("\"content\"", "\"content\""),
     ("\"lines\"", "\"content\""),
     ("\"count\"", "\"count\""),
+    ("\"json\"", "\"json\""),
 ];
 
 /// What models write instead of the arguments of `grep`.

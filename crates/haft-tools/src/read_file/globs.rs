@@ -26,6 +26,25 @@ const MOST_FILES: usize = 100;
 /// Most notes about globs.
 const MOST_NOTES: usize = 10;
 
+/// What globs leave out.
+#[derive(Clone)]
+pub(super) struct GlobOptions {
+    /// Globs of files and folders.
+    pub(super) exclude: Vec<String>,
+    /// Names, where no ignore file is.
+    pub(super) usual_excludes: Vec<String>,
+    /// What ignore files name.
+    pub(super) ignored: Ignored,
+    pub(super) below: Below,
+}
+
+/// Whether globs look into folders that they do not name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Below {
+    Searched,
+    Left,
+}
+
 /// What is read instead of the globs, and what is to be said of them.
 pub(super) struct Expanded {
     pub(super) files: Vec<Source>,
@@ -39,9 +58,14 @@ pub(super) fn everything() -> Target {
 }
 
 /// Expands all globs; one that cannot be used does not stop the others. Fails only when the call was stopped.
-pub(super) async fn expanded(cx: &RunContext<'_>, sources: Vec<Source>) -> Result<Expanded, ToolError> {
+pub(super) async fn expanded(
+    cx: &RunContext<'_>,
+    sources: Vec<Source>,
+    options: &GlobOptions,
+) -> Result<Expanded, ToolError> {
     let named = sources.iter().filter(|source| !matches!(source, Source::Glob(_))).count();
-    let mut globs = Globs { cx, room: MOST_FILES.saturating_sub(named), taken: HashSet::new(), said: Vec::new() };
+    let room = MOST_FILES.saturating_sub(named);
+    let mut globs = Globs { cx, options, room, taken: HashSet::new(), said: Vec::new() };
     let (mut files, mut not_looked_for) = (Vec::new(), Vec::new());
     for source in sources {
         match source {
@@ -76,6 +100,7 @@ pub(super) fn listed(names: &[String], most: usize) -> String {
 /// The globs of one call.
 struct Globs<'a> {
     cx: &'a RunContext<'a>,
+    options: &'a GlobOptions,
     /// How many files may still be taken.
     room: usize,
     taken: HashSet<PathBuf>,
@@ -139,9 +164,16 @@ impl Globs<'_> {
             let next = "write it relative to the workspace, such as \"src/**/*.rs\", or name each file";
             return Err(ToolError::new(ErrorKind::BadArguments, what, Next::FixArguments(next.into())));
         }
-        let (case, order) = (Case::Sensitive, FindOrder::Name);
-        let (pattern, ignored) = (pattern.to_owned(), Ignored::Skip);
-        let request = FindRequest { pattern, case, order, ignored, skip: 0, paths: MOST_FILES };
+        let GlobOptions { exclude, usual_excludes, ignored, below } = self.options.clone();
+        let (case, order, hidden) = (Case::Sensitive, FindOrder::Name, Hidden::Skip);
+        // Without the folders below, "**" is one level as "*" is.
+        let (pattern, depth) = match below {
+            Below::Searched => (pattern.to_owned(), usize::MAX),
+            Below::Left => (pattern.replace("**", "*"), pattern.trim_start_matches("./").split('/').count()),
+        };
+        let (skip, paths) = (0, MOST_FILES);
+        let request =
+            FindRequest { pattern, case, exclude, usual_excludes, depth, hidden, order, ignored, skip, paths };
         self.cx.find(&everything(), request).await
     }
 

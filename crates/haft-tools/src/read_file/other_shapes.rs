@@ -20,8 +20,9 @@ pub(super) const SHAPES: &[Shape] = &[
     Shape::new("to_line", Meaning::Code(end)),
     Shape::new("last_line", Meaning::Code(end)),
     Shape::new("should_read_entire_file", Meaning::Anyway(&["true", "false"])),
-    // The globs say how deep they go.
-    Shape::new("recursive", Meaning::Anyway(&["true", "false"])),
+    // Where nothing is said, the globs say how deep they go.
+    Shape::new("recursive", Meaning::Words("deep", &[("false", "false")])),
+    Shape::new("recursive", Meaning::Anyway(&["true"])),
     Shape::new("view_range", Meaning::Instead(PART)),
     Shape::new("line_range", Meaning::Instead(PART)),
     Shape::new("lines", Meaning::Instead(PART)),

@@ -10,7 +10,7 @@ use haft_contract::prelude::*;
 use serde_json::json;
 
 use super::Reading;
-use super::globs::{Expanded, expanded, listed};
+use super::globs::{Expanded, GlobOptions, expanded, listed};
 use super::shown_page::{Among, ShownPage};
 use super::source::Source;
 
@@ -18,9 +18,13 @@ use super::source::Source;
 const LEAST_SHARE: usize = 1_000;
 
 /// Reads a page of each; one that cannot be read does not stop the others.
-pub(super) async fn read_several(mut reading: Reading<'_>, sources: Vec<Source>) -> Result<ToolOutput, ToolError> {
+pub(super) async fn read_several(
+    mut reading: Reading<'_>,
+    sources: Vec<Source>,
+    options: &GlobOptions,
+) -> Result<ToolOutput, ToolError> {
     let cx = reading.cx;
-    let Expanded { files, mut notes } = expanded(cx, sources).await?;
+    let Expanded { files, mut notes } = expanded(cx, sources, options).await?;
     let limited = reading.limited;
     notes.extend(limited.map(|limited| format!("[{limited}]\n")));
     let mut result = Several { cx, entries: Vec::new(), needed: 0, notes, not_read: Vec::new() };

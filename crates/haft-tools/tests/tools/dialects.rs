@@ -88,7 +88,7 @@ async fn every_argument_of_the_originals_has_its_meaning_here() {
     did: nothing
     ");
     snapshot!(native("tunacode", "glob", json!({ "pattern": "*.RS", "case_sensitive": true, "exclude_dirs": null })), @r#"
-    glob {"case":"sensitive","sort":"time","pattern":"*.RS"}
+    glob {"case":"sensitive","sort":"time","pattern":"*.RS","exclude":null}
     "#);
     let two = json!([
         { "old_string": "one", "new_string": "1" },
@@ -158,40 +158,20 @@ async fn an_empty_old_text_of_nexau_makes_a_new_file() {
 #[tokio::test]
 async fn an_argument_without_counterpart_is_refused_by_its_name_and_says_what_to_do() {
     let scene = Scene::sample();
-    snapshot!(told(&scene, "tunacode", "glob", json!({ "pattern": "*", "sort_by": "size" })).await, @r#"
-    The argument "sort_by": "size" has no counterpart here. Nothing was done.
-    Next: use one of these, or leave it out: alphabetical, modified
+    snapshot!(told(&scene, "tunacode", "glob", json!({ "pattern": "*", "sort_by": "colour" })).await, @r#"
+    The argument "sort_by": "colour" has no counterpart here. Nothing was done.
+    Next: use one of these, or leave it out: alphabetical, depth, modified, size
     "#);
-    snapshot!(told(&scene, "tunacode", "glob", json!({ "pattern": "*", "include_hidden": true })).await, @r#"
-    The argument "include_hidden": true has no counterpart here. Nothing was done.
-    Next: leave it out, and write the dot into the pattern: ".*" or ".github/**"
-    "#);
-    snapshot!(told(&scene, "tunacode", "glob", json!({ "pattern": "*", "exclude_dirs": ["docs"] })).await, @r#"
-    The argument "exclude_dirs": ["docs"] has no counterpart here. Nothing was done.
-    Next: leave it out, and give the folder to look in as "directory"
-    "#);
-    snapshot!(told(&scene, "tunacode", "glob", json!({ "pattern": "*", "recursive": false })).await, @r#"
-    The argument "recursive": false has no counterpart here. Nothing was done.
-    Next: leave it out, or call "list_dir" for the folder's own names
-    "#);
-    snapshot!(told(&scene, "tunacode", "grep", json!({ "pattern": "x", "output_mode": "json" })).await, @r#"
-    The argument "output_mode": "json" has no counterpart here. Nothing was done.
-    Next: use one of these, or leave it out: content, count, files_with_matches
-    "#);
-    snapshot!(told(&scene, "tunacode", "list_dir", json!({ "max_files": 3 })).await, @r#"
-    The argument "max_files": 3 has no counterpart here. Nothing was done.
-    Next: leave it out: a long listing is cut and counted anyway; list a folder below for less
-    "#);
-    snapshot!(told(&scene, "nexau", "read_many_files", json!({ "include": ["*"], "exclude": ["*.md"] })).await, @r#"
-    The argument "exclude": ["*.md"] has no counterpart here. Nothing was done.
-    Next: leave it out, and write globs into "include" that fit only what you want
+    snapshot!(told(&scene, "nexau", "google_web_search", json!({ "query": "x", "search_type": "news" })).await, @r#"
+    The argument "search_type": "news" has no counterpart here. Nothing was done.
+    Next: leave it out, and write what you want into the query: "news about …"
     "#);
     snapshot!(told(&scene, "tunacode", "grep", json!({ "pattern": "x", "path": "a", "directory": "b" })).await, @r#"
     "path" and "directory" mean the same here.
     Next: leave out "directory"
     "#);
     snapshot!(told(&scene, "nexau", "glob", json!({ "pattern": "*", "colour": "red" })).await, @r#"
-    failed at prepare (bad_arguments): glob: $.colour: expected only the properties "path", "pattern", "case", "sort", "limit", "offset", "ignored", received "red"; leave it out.
+    failed at prepare (bad_arguments): glob: $.colour: expected only the properties "path", "pattern", "case", "sort", "limit", "offset", "ignored", "exclude", "depth", "hidden", received "red"; leave it out.
     next: fix $.colour; a call that fits: glob({"pattern":"*","sort":"time"})
     did: nothing
     "#);

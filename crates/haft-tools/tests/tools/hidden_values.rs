@@ -77,3 +77,41 @@ async fn the_word_may_be_written_where_nothing_is_hidden() {
     did: changed README.md
     ");
 }
+
+/// What a repository puts into its `.env` so that a question hides it.
+const PLANTED: &str = "A_TOKEN=src-x9q2zz7d1f88aa\nB_TOKEN=os.system_x9q2zz7d1f\n";
+
+/// Returns everything that the question about a call shows.
+async fn question(tool: &str, arguments: Value) -> String {
+    let script = Script::of([Verdict::AllowOnce]);
+    let scene = Scene::new().approver(script.clone()).file(".env", PLANTED).file("src-x9q2zz7d1f88aa/a", "1\n");
+    let scene = scene.file("notes.md", "a\n");
+    let told = scene.told(tool, arguments).await;
+    assert!(!told.contains("x9q2zz7d1f"), "the result hides it: {told}");
+    let asked = script.asked();
+    let [asked] = asked.as_slice() else { panic!("one question: {asked:?}") };
+    format!("{:?} {:?} {} {:?}", asked.effects, asked.preview, asked.arguments, asked.ruling.reason)
+}
+
+#[tokio::test]
+async fn a_question_shows_paths_and_the_text_of_the_model_also_if_a_file_calls_them_secret() {
+    let write = json!({ "path": "src-x9q2zz7d1f88aa/b.py", "content": "os.system_x9q2zz7d1f()\n" });
+    let shown = question("write_file", write).await;
+    assert!(shown.contains("src-x9q2zz7d1f88aa/b.py") && shown.contains("os.system_x9q2zz7d1f()"), "{shown}");
+    assert!(!shown.contains("[secret]"), "{shown}");
+    let edit = json!({ "path": "notes.md", "edits": [{ "old_text": "a", "new_text": "os.system_x9q2zz7d1f()" }] });
+    let shown = question("edit_file", edit).await;
+    assert!(shown.contains("os.system_x9q2zz7d1f()") && !shown.contains("[secret]"), "{shown}");
+}
+
+#[tokio::test]
+async fn a_question_hides_values_that_haft_itself_puts_into_a_difference() {
+    let script = Script::of(std::iter::repeat_n(Verdict::AllowOnce, 4));
+    let scene = Scene::new().approver(script.clone()).file("gradle.properties", FILE);
+    scene.told("read_file", json!({ "path": "gradle.properties" })).await;
+    let content = "version=2\nsigningPassword=[secret]\nnpmToken=[secret]\n";
+    scene.told("write_file", json!({ "path": "gradle.properties", "content": content })).await;
+    assert!(scene.read("gradle.properties").contains("k-9f8e7d6c5b"));
+    let shown = script.asked().iter().map(|asked| format!("{:?}", asked.preview)).collect::<String>();
+    assert!(shown.contains("version=2") && !shown.contains("k-9f8e7d6c5b"), "{shown}");
+}

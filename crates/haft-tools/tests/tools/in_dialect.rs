@@ -59,8 +59,8 @@ async fn every_dialect_shows_its_own_names_and_understands_older_ones() {
     snapshot!(shown.join("\n"), @r"
     tunacode: bash glob grep list_dir read_file write_file update_file react todowrite todoread todoclear submit
     ally: read bash write edit glob grep ls
-    wyrm: list_files read_file write_file shell
-    nexau: read_file write_file replace glob list_directory read_many_files search_file_content run_shell_command multiedit_tool write_todos complete_task save_memory ask_user
+    wyrm: list_files read_file write_file shell fetch
+    nexau: read_file write_file replace glob list_directory read_many_files search_file_content run_shell_command background_task_manage_tool multiedit_tool write_todos complete_task save_memory ask_user google_web_search web_fetch run_code_tool llm_friendly
     ");
     let tunacode = catalog("tunacode").await;
     assert!(tunacode.find("run_command").is_some(), "it is understood");

@@ -231,8 +231,8 @@ impl Failure {
                 ToolError::new(ErrorKind::BadArguments, what, answer::read_and_change())
             }
             "not_there" => {
-                let next = "tell the user: the module must be beside the definition or in the workspace, and its \
-                            imports must be installed in .venv of the workspace";
+                let next = "tell the user: the module must be beside the file that names the binding or in the workspace, \
+                            and its imports must be installed in .venv of the workspace";
                 ToolError::failed(format!("\"{tool}\" cannot be called: {message}"), Next::AskUser(next.into()))
             }
             "memory" => {
@@ -243,6 +243,7 @@ impl Failure {
             _ => failed(answer::read_and_change()),
         };
         own.put_into(&mut error);
+        error.about.exception = Some(exception).filter(|exception| !exception.is_empty());
         if trace.is_empty() { error } else { error.with_detail(trace) }
     }
 }

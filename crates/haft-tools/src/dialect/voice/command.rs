@@ -22,7 +22,9 @@ impl<'a> CommandTold<'a> {
         }
         let data = outcome.data?;
         let text_of = |name: &str| data.get(name).and_then(Value::as_str).unwrap_or_default();
-        let (out, err) = (text_of("stdout"), text_of("stderr"));
+        // What goes on in the background has one output.
+        let out = if data.get("job").is_some() { text_of("output") } else { text_of("stdout") };
+        let err = text_of("stderr");
         let command = outcome.arguments.get("command").and_then(Value::as_str).unwrap_or_default();
         let exit_code = data.get("exit_code").and_then(Value::as_i64);
         Some(Self { command, out, err, exit_code, said: outcome.said })

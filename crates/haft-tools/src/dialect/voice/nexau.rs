@@ -34,7 +34,7 @@ impl Voice for Nexau {
             // What a tool of somebody else returns is the result; what is no object is put into one.
             (Some(Value::Object(_)), false) => None,
             (Some(data), false) => Some(json!({ "result": data })),
-            (None, false) => Some(json!({ "result": content })),
+            (None, false) => Some(json!({ "result": outcome.text })),
             (_, true) => {
                 let mut object = json!({ "content": content, "is_error": false });
                 if let Some(code) = CommandTold::of(outcome).and_then(|told| told.failing_code()) {

@@ -38,7 +38,7 @@ impl Voice for Tunacode {
         let fix = format!("\n\nSuggested fix: {next}");
         let recovery: String = error.about.recovery.iter().map(|command| format!("\n  • {command}")).collect();
         let recovery = if recovery.is_empty() { recovery } else { format!("\n\nRecovery commands:{recovery}") };
-        match error.kind.name_in(Vocabulary::Tunacode) {
+        match class(error) {
             "FileOperationError" => {
                 let (operation, path) = (operation(error), path(error, outcome));
                 format!("File {operation} failed for '{path}': {told}{fix}{recovery}")
@@ -50,7 +50,7 @@ impl Voice for Tunacode {
 
     fn object(&self, _content: &str, outcome: &Outcome<'_>) -> Option<Value> {
         let error = outcome.error?;
-        let class = error.kind.name_in(Vocabulary::Tunacode);
+        let class = class(error);
         let mut fields = Map::from_iter([("error".to_owned(), json!(class))]);
         if class == "FileOperationError" {
             fields.insert("operation".to_owned(), operation(error).into());
@@ -71,9 +71,25 @@ impl Voice for Tunacode {
     }
 }
 
+/// The class of an error: what a function raised says it better than that it failed.
+fn class(error: &ToolError) -> &'static str {
+    match (error.kind, error.about.exception.as_deref()) {
+        (ErrorKind::Failed, Some("ModelRetry" | "FileNotFoundError")) => "ModelRetry",
+        (ErrorKind::Failed, Some("FileOperationError" | "PermissionError" | "UnicodeDecodeError" | "OSError")) => {
+            "FileOperationError"
+        }
+        (ErrorKind::Failed, Some("IsADirectoryError" | "NotADirectoryError" | "FileExistsError")) => {
+            "FileOperationError"
+        }
+        (kind, _) => kind.name_in(Vocabulary::Tunacode),
+    }
+}
+
 /// What the original names the operation: the kind of an error says it better than what was being done.
 fn operation(error: &ToolError) -> &'static str {
+    let raised = error.about.exception.as_deref();
     match (error.kind, error.about.operation) {
+        _ if raised == Some("UnicodeDecodeError") => "decode",
         (ErrorKind::Permission, _) => "access",
         (ErrorKind::Binary | ErrorKind::BadEncoding, _) => "decode",
         (_, Some(operation)) => operation.code(),

@@ -68,7 +68,7 @@ fn narrowed(page: &Page<'_>, from: Id, lengths: &[usize]) -> Id {
 /// Returns how much text each node has that counts: text of links counts for little.
 fn lengths(page: &Page<'_>) -> Vec<usize> {
     let mut order = vec![(0, false)];
-    let mut lengths = vec![0; page.tree.below(0).count() + 1];
+    let mut lengths = vec![0; page.tree.len()];
     let mut parents = vec![0; lengths.len()];
     let mut at = 0;
     while let Some((id, is_linked)) = order.get(at).copied() {

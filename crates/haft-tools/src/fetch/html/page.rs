@@ -107,18 +107,7 @@ impl<'a> Page<'a> {
         if tag.is_empty() {
             return false;
         }
-        NEVER.contains(&tag) || self.is_hidden(id) || self.keeps == Keeps::Content && self.is_around(id)
-    }
-
-    fn is_hidden(&self, id: Id) -> bool {
-        let tree = self.tree;
-        let style = tree.attribute(id, "style").unwrap_or_default();
-        let style: String = style.chars().filter(|letter| !letter.is_whitespace()).collect::<String>().to_lowercase();
-        let is_hidden = tree.attribute(id, "hidden").is_some_and(|value| value != "until-found");
-        is_hidden
-            || tree.attribute(id, "aria-hidden") == Some("true") && !matches!(tree.tag(id), "main" | "article" | "body")
-            || style.contains("display:none")
-            || style.contains("visibility:hidden")
+        NEVER.contains(&tag) || self.keeps == Keeps::Content && self.is_around(id)
     }
 
     /// Returns whether an element stands around the content, as its tag, its role or its name say.

@@ -132,6 +132,8 @@ const ENDS_PARAGRAPH: &[&str] = &[
     "table",
     "ul",
 ];
+/// Attributes of the outer elements that say how the whole page looks.
+const OF_PAGE: &[&str] = &["bgcolor", "text", "style", "class", "id"];
 /// Elements that an end tag from inside does not close.
 const BOUNDARIES: &[&str] = &["td", "th", "caption", "table", "template", "svg", "math", "object"];
 /// Parts of tables: their end tags cross the boundaries of cells.
@@ -159,13 +161,13 @@ impl Tree {
                 Token::Comment(_) | Token::Doctype(_) | Token::Error(_) => {}
             }
         }
-        building.tree.sum_up();
+        building.tree.sum_up(|_| true);
         building.tree
     }
 
     /// Tells each element what is below it. Children have higher numbers than their parents.
-    fn sum_up(&mut self) {
-        for id in (1..self.nodes.len()).rev() {
+    fn sum_up(&mut self, is_there: impl Fn(Id) -> bool) {
+        for id in (1..self.nodes.len()).rev().filter(|id| is_there(*id)) {
             let is_block = self.is_block(id);
             let is_link = self.tag(id) == "a";
             let node = &mut self.nodes[id];
@@ -181,6 +183,25 @@ impl Tree {
             parent.letters += letters;
             parent.linked += linked;
         }
+    }
+
+    /// Removes nodes, with all that is below them.
+    pub(super) fn remove(&mut self, removed: &[bool]) {
+        for id in 0..self.nodes.len() {
+            let mut children = std::mem::take(&mut self.nodes[id].children);
+            children.retain(|child| !removed[*child]);
+            let node = &mut self.nodes[id];
+            (node.children, node.letters, node.linked, node.holds_block) = (children, 0, 0, false);
+        }
+        self.sum_up(|id| !removed[id]);
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    pub(super) fn parent(&self, id: Id) -> Id {
+        self.nodes[id].parent
     }
 
     pub(super) fn is_block(&self, id: Id) -> bool {
@@ -281,6 +302,10 @@ struct Building {
 impl Building {
     fn start(&mut self, (tag, attributes): (String, Vec<(String, String)>), is_closed: bool) {
         if matches!(tag.as_str(), "html" | "head" | "body") {
+            // The page as a whole has what they say.
+            if let What::Element { attributes: all, .. } = &mut self.tree.nodes[0].what {
+                all.extend(attributes.into_iter().filter(|(name, _)| OF_PAGE.contains(&name.as_str())));
+            }
             return;
         }
         self.close_before(&tag);
