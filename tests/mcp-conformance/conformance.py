@@ -1,6 +1,6 @@
-"""The official suite against the server: one row for each scenario, and the exit status.
+"""The official suite against the server and the client: one row for each scenario, and the exit status.
 
-Usage: conformance.py HAFT SUITE [REVISION…]
+Usage: conformance.py HAFT SUITE [--server | --client] [REVISION…]
 
 A scenario has passed when at least one of its checks about its subject succeeded and none failed. The suite itself ticks
 a scenario in which nothing was checked; here that is a failure. Scenarios that a revision does not require are reported
@@ -15,11 +15,14 @@ import sys
 import tempfile
 from pathlib import Path
 
-# How many server scenarios each revision requires. Fewer would mean that the suite did not run them.
-REQUIRED = {"2025-11-25": 30, "2026-07-28": 37}
+# How many scenarios each revision requires. Fewer would mean that the suite did not run them.
+REQUIRED = {"server": {"2025-11-25": 30, "2026-07-28": 37}, "client": {"2025-11-25": 18, "2026-07-28": 32}}
 # Every scenario has this check of the messages; it says nothing about the subject of the scenario.
 OF_EVERY_SCENARIO = "wire-schema-valid"
-PATIENCE_SECONDS = 600
+PATIENCE_SECONDS = 1800
+# What one scenario of the client may take, in milliseconds.
+PATIENCE_FOR_CLIENT = "60000"
+CLIENT = Path(__file__).with_name("client.py")
 
 
 def served(haft, home):
@@ -35,9 +38,9 @@ def served(haft, home):
     raise SystemExit(f"the server did not start, status {process.wait()}")
 
 
-def conformance(suite, *arguments):
+def conformance(suite, *arguments, **more):
     """Runs the suite; returns what it printed. Its own exit status also counts what is not required."""
-    environment = os.environ | {"PATH": f"{suite}/node_modules/node/bin:{os.environ['PATH']}"}
+    environment = os.environ | {"PATH": f"{suite}/node_modules/node/bin:{os.environ['PATH']}"} | more
     command = [f"{suite}/node_modules/.bin/conformance", *arguments]
     run = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
     if not run.stdout.strip():
@@ -45,19 +48,19 @@ def conformance(suite, *arguments):
     return run.stdout
 
 
-def required(suite, revision):
-    """Returns the names of the server scenarios that the revision requires."""
-    listed = conformance(suite, "list", "--server", "--requirements", revision)
-    section = listed.split("Server scenarios", 1)[1].split("\n\n", 1)[0]
+def required(suite, side, revision):
+    """Returns the names of the scenarios that the revision requires."""
+    listed = conformance(suite, "list", f"--{side}", "--requirements", revision)
+    section = listed.split(f"{side.capitalize()} scenarios", 1)[1].split("\n\n", 1)[0]
     return re.findall(r"^ {2}- (\S+)$", section, re.MULTILINE)
 
 
-def results(folder):
+def results(folder, side):
     """Returns the checks of every scenario that was run."""
     found = {}
-    for path in sorted(folder.glob("server-*/checks.json")):
-        name = re.sub(r"-\d{4}-\d\d-\d\dT[\d-]+Z$", "", path.parent.name).removeprefix("server-")
-        found[name] = json.loads(path.read_text())
+    for path in sorted(folder.rglob("checks.json")):
+        name = re.sub(r"-\d{4}-\d\d-\d\dT[\d-]+Z$", "", str(path.parent.relative_to(folder)))
+        found[name.removeprefix(f"{side}-")] = json.loads(path.read_text())
     return found
 
 
@@ -88,27 +91,49 @@ def rows(revision, names, found):
     return failed
 
 
-def main(haft, suite, revisions):
+def run_server(haft, suite, revision):
+    """Runs the scenarios of the server; returns the checks of each, and whether the server ended as it should."""
+    with tempfile.TemporaryDirectory() as home:
+        process, url = served(haft, Path(home))
+        try:
+            out = Path(home) / "results"
+            conformance(suite, "server", "--url", url, "--requirements", revision, "--output-dir", str(out))
+            found = results(out, "server")
+        finally:
+            process.terminate()
+            status = process.wait(10)
+    return found, status == 0
+
+
+def run_client(haft, suite, revision):
+    """Runs the scenarios of the client, each with a home of its own; returns the checks of each."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(os.environ.get("HAFT_CONFORMANCE_OUT", folder)) / revision
+        command = f"{sys.executable} {CLIENT}"
+        arguments = ["--command", command, "--requirements", revision, "--timeout", PATIENCE_FOR_CLIENT]
+        conformance(suite, "client", *arguments, "--output-dir", str(out), HAFT=str(Path(haft).resolve()))
+        return results(out, "client"), True
+
+
+RUNS = {"server": run_server, "client": run_client}
+
+
+def main(haft, suite, words):
+    sides = [word.removeprefix("--") for word in words if word.startswith("--")] or list(RUNS)
+    revisions = [word for word in words if not word.startswith("--")] or list(REQUIRED["server"])
     broken = 0
-    for revision in revisions or REQUIRED:
-        if revision not in REQUIRED:
-            raise SystemExit(f'there is no revision "{revision}"; there are {", ".join(REQUIRED)}')
-        names = required(suite, revision)
-        with tempfile.TemporaryDirectory() as home:
-            process, url = served(haft, Path(home))
-            try:
-                out = Path(home) / "results"
-                conformance(suite, "server", "--url", url, "--requirements", revision, "--output-dir", str(out))
-                found = results(out)
-            finally:
-                process.terminate()
-                status = process.wait(10)
-        failed = rows(revision, names, found)
-        print(f"{revision}: {len(names) - failed} of {len(names)} required scenarios passed, {failed} failed")
-        complete = len(names) >= REQUIRED[revision] and status == 0
-        if not complete:
-            print(f"{len(names)} required scenarios are listed, {REQUIRED[revision]} expected; server status {status}")
-        broken += failed + (not complete)
+    for side in sides:
+        for revision in revisions:
+            if side not in RUNS or revision not in REQUIRED[side]:
+                raise SystemExit(f'there is no "{side}" or no revision "{revision}"; there are {", ".join(REQUIRED["server"])}')
+            names = required(suite, side, revision)
+            found, has_ended_well = RUNS[side](haft, suite, revision)
+            failed = rows(f"{side}, {revision}", names, found)
+            print(f"{side}, {revision}: {len(names) - failed} of {len(names)} required scenarios passed, {failed} failed")
+            complete = len(names) >= REQUIRED[side][revision] and has_ended_well
+            if not complete:
+                print(f"{len(names)} required scenarios are listed, {REQUIRED[side][revision]} expected")
+            broken += failed + (not complete)
     return 1 if broken else 0
 
 

@@ -5,6 +5,7 @@
 //! contender is this program as a bare server of the protocol's crate: what haft does beside that is its start.
 
 mod bare;
+mod gateway;
 mod server;
 
 use std::path::{Path, PathBuf};
@@ -40,12 +41,22 @@ fn main() -> ExitCode {
         let peer = [node.as_str(), peer, &workspace, &home].map(String::from).to_vec();
         let own = std::env::current_exe().map_err(|error| error.to_string())?;
         let bare = vec![own.display().to_string(), "bare".to_owned()];
-        measure(&scene, [haft, peer, bare])
+        let measured = measure(&scene, [haft.clone(), peer, bare.clone()])?;
+        Ok((measured, gateway::measure(&haft[0], &bare, (&scene.workspace, &scene.home))))
     });
     // What is left behind in a folder for temporary files does no harm.
     let _ = std::fs::remove_dir_all(&base);
     match outcome {
-        Ok([haft, peer, bare]) => judge(&haft, &peer, &bare),
+        Ok(([haft, peer, bare], gateway)) => {
+            let judged = judge(&haft, &peer, &bare);
+            match gateway {
+                Ok(()) => judged,
+                Err(why) => {
+                    println!("FAILED: {why}");
+                    ExitCode::FAILURE
+                }
+            }
+        }
         Err(why) => {
             println!("FAILED: {why}");
             ExitCode::FAILURE

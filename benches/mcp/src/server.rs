@@ -19,6 +19,15 @@ pub struct Server {
     line: Vec<u8>,
 }
 
+/// Gives a command a home of its own, where no settings are, and nothing else.
+pub fn in_home(mut command: Command, home: &Path) -> Command {
+    command.current_dir(home).env_clear().env("HOME", home);
+    for folder in ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"] {
+        command.env(folder, home.join(folder));
+    }
+    command
+}
+
 /// What tells an answer from other messages.
 #[derive(Deserialize)]
 struct Envelope {
@@ -36,12 +45,8 @@ impl Server {
     /// Starts a server in a home of its own, where no settings are.
     pub fn start(words: &[String], home: &Path) -> Result<Server, String> {
         let (program, arguments) = words.split_first().ok_or("no program was given")?;
-        let mut command = Command::new(program);
-        command.args(arguments).current_dir(home).env_clear().env("HOME", home);
-        for folder in ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"] {
-            command.env(folder, home.join(folder));
-        }
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut command = in_home(Command::new(program), home);
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().map_err(|error| format!("{program} cannot be started: {error}"))?;
         let input = child.stdin.take();
         let output = child.stdout.take().expect("its output is a pipe");

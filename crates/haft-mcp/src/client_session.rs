@@ -42,7 +42,11 @@ impl ClientSession {
 impl Drop for ClientSession {
     fn drop(&mut self) {
         if let (Some(toolbox), Ok(runtime)) = (self.opened.take(), Handle::try_current()) {
-            runtime.spawn(async move { toolbox.session().end_jobs().await });
+            runtime.spawn(async move {
+                toolbox.session().end_jobs().await;
+                // Its home and its temporary folders may hold much, and other clients do not wait while they are removed.
+                drop(tokio::task::spawn_blocking(move || drop(toolbox)));
+            });
         }
     }
 }

@@ -24,6 +24,7 @@ mod listing;
 mod notes;
 mod outbox;
 mod progress;
+mod prompts;
 mod resources;
 mod roots;
 pub mod serve;

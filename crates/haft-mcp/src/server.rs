@@ -14,7 +14,7 @@ use rmcp::model::{
     CompleteRequestParams, CompleteResult, CustomRequest, CustomResult, DiscoverResult, ErrorCode,
     GetPromptRequestMethod, GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams,
     InitializeResult, ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListToolsResult, MetaObject, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
+    ListToolsResult, MetaObject, PaginatedRequestParams, PromptsCapability, ProtocolVersion, ReadResourceRequestParams,
     ReadResourceResponse, RequestId, ServerCapabilities, ServerConfig, ServerResult, SetLevelRequestMethod,
     SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
 };
@@ -28,7 +28,7 @@ use crate::in_flight::InFlight;
 use crate::listeners::TooMany;
 use crate::outbox::Outbox;
 use crate::workspace_server::WorkspaceServer;
-use crate::{calling, listing, resources, words};
+use crate::{calling, listing, prompts, resources, words};
 
 /// Where results of the new era say who made them.
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
@@ -116,6 +116,8 @@ impl ServerHandler for Server {
         let mut capabilities = capabilities.build();
         if self.fixture().is_some() {
             Fixture::declare(&mut capabilities);
+        } else if self.host().is_some_and(|host| prompts::exist(host)) {
+            capabilities.prompts = Some(PromptsCapability::default());
         }
         let instructions = words::instructions(self.host().map(|host| &**host));
         ServerConfig::new(capabilities).with_server_info(implementation()).with_instructions(instructions)
@@ -218,9 +220,15 @@ impl ServerHandler for Server {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        let fixture = self.fixture().ok_or_else(ErrorData::method_not_found::<ListPromptsRequestMethod>)?;
+        let found = match self.fixture() {
+            Some(fixture) => fixture.prompts(),
+            None => prompts::list(self.toolbox(&context).await?.host().clone()).await?,
+        };
+        if found.is_empty() {
+            return Err(ErrorData::method_not_found::<ListPromptsRequestMethod>());
+        }
         no_such_page(request)?;
-        let mut list = ListPromptsResult::with_all_items(fixture.prompts());
+        let mut list = ListPromptsResult::with_all_items(found);
         list.meta = signed(None, &context);
         Ok(list)
     }
@@ -228,10 +236,18 @@ impl ServerHandler for Server {
     async fn get_prompt(
         &self,
         request: GetPromptRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let fixture = self.fixture().ok_or_else(ErrorData::method_not_found::<GetPromptRequestMethod>)?;
-        fixture.prompt(&request)
+        if let Some(fixture) = self.fixture() {
+            return fixture.prompt(&request);
+        }
+        let host = self.toolbox(&context).await?.host().clone();
+        if !prompts::exist(&host) {
+            return Err(ErrorData::method_not_found::<GetPromptRequestMethod>());
+        }
+        let mut result = prompts::get(host, request).await?;
+        result.meta = signed(result.meta.take(), &context);
+        Ok(result.into())
     }
 
     async fn complete(

@@ -18,14 +18,27 @@ use reqwest::{Client, Proxy, RequestBuilder, redirect};
 
 use crate::address::Address;
 use crate::method;
+use crate::names::Names;
 use crate::send_error::{SendError, innermost};
+use crate::trusted_tls::{HTTP_2_OR_1, TrustedRoots, client_config};
 
 /// Sends requests to addresses that the user named.
 #[derive(Default)]
 pub struct HttpClient {
     connect: Option<Duration>,
     proxy: Option<String>,
+    names: LookUp,
     client: OnceLock<Client>,
+}
+
+/// How names are looked up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum LookUp {
+    /// As the system does: the user named the host.
+    #[default]
+    OfTheSystem,
+    /// Only addresses of the whole world count: somebody else named the host.
+    OnlyPublic,
 }
 
 /// A request to an address that the user named. It has no debugging output: its headers may hold a key.
@@ -67,6 +80,12 @@ impl HttpClient {
     #[must_use]
     pub fn through(self, proxy: impl Into<String>) -> Self {
         Self { proxy: Some(proxy.into()), client: OnceLock::new(), ..self }
+    }
+
+    /// Connects only to addresses of the whole world, whatever a name leads to.
+    #[must_use]
+    pub(crate) fn only_to_public_addresses(self) -> Self {
+        Self { names: LookUp::OnlyPublic, client: OnceLock::new(), ..self }
     }
 
     /// Returns scheme, host and port of the proxy, without its password.
@@ -133,11 +152,18 @@ impl HttpClient {
         if let Some(time) = self.connect {
             builder = builder.connect_timeout(time);
         }
+        if self.names == LookUp::OnlyPublic {
+            builder = builder.dns_resolver(Names);
+        }
         let is_plain = |address: &Address| address.scheme() == "http";
         let proxy_is_plain = |proxy: &str| Address::parse(proxy).is_ok_and(|proxy| is_plain(&proxy));
-        if is_plain(address) && self.proxy.as_deref().is_none_or(proxy_is_plain) {
-            builder = builder.tls_certs_only([]);
-        }
+        let roots = match is_plain(address) && self.proxy.as_deref().is_none_or(proxy_is_plain) {
+            true => TrustedRoots::None,
+            false => TrustedRoots::System,
+        };
+        let config = client_config(roots, HTTP_2_OR_1);
+        builder =
+            builder.tls_backend_preconfigured(config.map_err(|error| SendError::NoClient { why: error.to_string() })?);
         if let Some(proxy) = &self.proxy {
             builder = builder.proxy(Proxy::all(proxy).map_err(|_| SendError::BadProxy)?);
         }

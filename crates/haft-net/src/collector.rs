@@ -16,6 +16,8 @@ use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use reqwest::blocking::Client;
 use reqwest::{Proxy, redirect};
 
+use crate::trusted_tls::{HTTP_2_OR_1, TrustedRoots, client_config};
+
 /// Sends to a collector.
 pub struct Collector {
     is_plain: bool,
@@ -53,9 +55,11 @@ impl Collector {
         }
         let mut builder = Client::builder().timeout(self.time).redirect(redirect::Policy::none()).no_proxy();
         // Trust in certificates takes a while to set up, and a plain address needs none.
-        if self.is_plain && self.proxy.as_deref().is_none_or(is_plain) {
-            builder = builder.tls_certs_only([]);
-        }
+        let roots = match self.is_plain && self.proxy.as_deref().is_none_or(is_plain) {
+            true => TrustedRoots::None,
+            false => TrustedRoots::System,
+        };
+        builder = builder.tls_backend_preconfigured(client_config(roots, HTTP_2_OR_1)?);
         if let Some(proxy) = &self.proxy {
             builder = builder.proxy(Proxy::all(proxy)?);
         }

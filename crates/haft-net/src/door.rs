@@ -20,6 +20,7 @@ use crate::method;
 use crate::names::Names;
 use crate::session_network::HostRules;
 use crate::supervisor::HostDial;
+use crate::trusted_tls::{HTTP_2_OR_1, TrustedRoots, client_config};
 
 /// Most redirects that are followed.
 const MOST_REDIRECTS: usize = 5;
@@ -62,8 +63,13 @@ impl HttpDoor {
         if let Some(client) = self.client.get() {
             return Ok(client);
         }
+        let failed = |error: &dyn std::error::Error| {
+            ToolError::of(ErrorKind::Unavailable, format!("Nothing can be reached from here: {error}."))
+        };
+        let tls = client_config(TrustedRoots::System, HTTP_2_OR_1).map_err(|error| failed(&error))?;
         // A connection lives as long as the runtime that made it, which may be shorter than this door.
         let built = Client::builder()
+            .tls_backend_preconfigured(tls)
             .no_proxy()
             .referer(false)
             .redirect(Policy::custom(stays))
@@ -71,10 +77,8 @@ impl HttpDoor {
             .connect_timeout(TO_CONNECT)
             .pool_max_idle_per_host(0)
             .user_agent(concat!("haft/", env!("CARGO_PKG_VERSION")))
-            .build();
-        let built = built.map_err(|error| {
-            ToolError::of(ErrorKind::Unavailable, format!("Nothing can be reached from here: {error}."))
-        })?;
+            .build()
+            .map_err(|error| failed(&error))?;
         Ok(self.client.get_or_init(|| built))
     }
 

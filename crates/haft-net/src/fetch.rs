@@ -26,6 +26,7 @@ use haft_contract::door::Permit;
 use haft_contract::effect::Effect;
 use haft_contract::error::{Next, ToolError};
 use haft_contract::kinds::ErrorKind;
+use haft_contract::visible::quoted;
 use haft_contract::web::{Fetch, Fetched, WebScheme, WebUrl};
 
 use self::cache::{Cache, Kept};
@@ -34,6 +35,8 @@ pub(crate) use self::tls::Security;
 use crate::session_network::HostRules;
 use crate::supervisor::{Destination, Dial, DialError};
 
+/// Longest reason of an error that may have words of a server, in characters.
+const LONGEST_REASON: usize = 200;
 /// Most redirects that are followed.
 const MOST_REDIRECTS: usize = 5;
 
@@ -238,8 +241,12 @@ fn reached(url: &WebUrl, traffic: &exchange::Traffic, error: Option<&FetchError>
 /// Refuses an address of this machine or its network.
 fn private(host: &str, why: &str) -> ToolError {
     let what = format!("{host} was not contacted: {why}, and only hosts that the settings name may be that.");
-    let setting = format!("[network] allow = [{host:?}]");
-    let next = format!("do without it, or ask the user to allow that host in config.toml: {setting}");
+    let next = if host.contains(':') {
+        // The settings list names and addresses of IPv4.
+        "do without it, or ask the user for a name that leads to this address, which config.toml can list".to_owned()
+    } else {
+        format!("do without it, or ask the user to allow that host in config.toml: [network] allow = [{host:?}]")
+    };
     ToolError::new(ErrorKind::Denied, what, Next::DoNotRetry(next)).by_rule("net:private")
 }
 
@@ -280,9 +287,12 @@ impl FetchError {
                     Next::RetryAfter(Duration::from_secs(5), "try once more".into()),
                 )
             }
-            error @ (FetchError::Encoding(_) | FetchError::NotTrusted(_)) => {
-                final_next(format!("The document of {host} cannot be read: {error}."))
+            // A certificate has names that its owner chose.
+            FetchError::NotTrusted(why) => {
+                let why = quoted(&why, LONGEST_REASON);
+                final_next(format!("The document of {host} cannot be read: the connection cannot be trusted: {why}."))
             }
+            error @ FetchError::Encoding(_) => final_next(format!("The document of {host} cannot be read: {error}.")),
             error => later(format!("{host} cannot be reached: {error}.")),
         }
     }

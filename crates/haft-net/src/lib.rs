@@ -5,8 +5,9 @@
 //! names up themselves, so they are not used. Cookies and sessions are not kept.
 //!
 //! Two clients have other rules, because the user's own words say where they go: [`HttpClient`] reaches a model provider
-//! or a server of tools, and with the feature `otel` `Collector` reaches a collector of spans. No other crate has an HTTP
-//! client: a crate that reaches the network receives one of these.
+//! or a server of tools, and with the feature `otel` `Collector` reaches a collector of spans. [`GuidedClient`] is between
+//! the two: it goes where such a server sends it, for a login, and not into the user's own network. No other crate has an
+//! HTTP client: a crate that reaches the network receives one of these.
 //!
 //! [`supervisor`] is the way of commands to the network: it knows their connections by name and asks about each.
 //!
@@ -27,6 +28,7 @@ mod door;
 pub mod exec;
 mod failing;
 mod fetch;
+mod guided_client;
 #[expect(clippy::disallowed_types, reason = "this is the crate that the network is reached through")]
 mod http_listener;
 #[expect(clippy::disallowed_types, reason = "this is the crate that the network is reached through")]
@@ -41,12 +43,14 @@ mod session_network;
 pub mod sse;
 #[expect(clippy::disallowed_types, reason = "this is the crate that the network is reached through")]
 pub mod supervisor;
+mod trusted_tls;
 
-pub use address::Address;
+pub use address::{Address, form};
 pub use client::{Headers, HttpClient, Incoming, Outgoing};
 #[cfg(feature = "otel")]
 pub use collector::{Collector, Trouble};
 pub use door::HttpDoor;
+pub use guided_client::{GuidedClient, WholeAnswer};
 pub use http_listener::{HttpListener, RequestHandler, Unreadable};
 pub use send_error::{Hop, SendError};
 pub use session_network::{HostRules, NetworkOfSession};

@@ -53,7 +53,7 @@ impl Resolve for Names {
 }
 
 /// Returns whether a name means this machine.
-fn is_this_machine(name: &str) -> bool {
+pub(crate) fn is_this_machine(name: &str) -> bool {
     let name = name.trim_end_matches('.').to_ascii_lowercase();
     name == "localhost" || name.ends_with(".localhost")
 }

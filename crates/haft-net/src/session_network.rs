@@ -165,6 +165,10 @@ impl SessionNetwork for NetworkOfSession {
         let waited = self.inner.desks.waited();
         Arc::new(Use { inner: self.inner.clone(), number, before, waited })
     }
+
+    fn for_another_session(&self) -> Arc<dyn SessionNetwork> {
+        Arc::new(Self::new(self.inner.desks.rules.clone(), self.dialler.clone()))
+    }
 }
 
 /// The use of one command.

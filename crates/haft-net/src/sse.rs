@@ -4,6 +4,7 @@
 //! at when it is whole, so the same bytes give the same events however they were cut.
 //!
 //! Not here: what an event means, asking again. Nothing reconnects by itself: the same question asked twice costs twice.
+//! For those who do, the reader keeps where a stream can be resumed.
 
 /// The longest event that is read, in bytes. A whole reply in one event is far shorter.
 const LONGEST_EVENT: usize = 16 * 1024 * 1024;
@@ -15,6 +16,15 @@ pub struct Event {
     pub name: String,
     /// Its data; the lines of it joined.
     pub data: String,
+}
+
+/// Where a stream can be resumed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Resumption {
+    /// The id of the last event that had one.
+    pub last_id: Option<String>,
+    /// How long the server wants its reader to wait first, in milliseconds.
+    pub wait: Option<u64>,
 }
 
 /// An event that is longer than `LONGEST_EVENT`.
@@ -39,6 +49,7 @@ pub struct Decoder {
     after_return: bool,
     is_first_line: bool,
     longest: usize,
+    resumption: Resumption,
 }
 
 impl Default for Decoder {
@@ -50,6 +61,7 @@ impl Default for Decoder {
             after_return: false,
             is_first_line: true,
             longest: LONGEST_EVENT,
+            resumption: Resumption::default(),
         }
     }
 }
@@ -83,6 +95,11 @@ impl Decoder {
         Ok(events)
     }
 
+    /// Returns where the stream can be resumed from what was read so far.
+    pub fn resumption(&self) -> &Resumption {
+        &self.resumption
+    }
+
     /// Says that no more bytes come. Returns the event that was not ended by an empty line: many servers forget it.
     pub fn end(mut self) -> Option<Event> {
         let last = if self.line.is_empty() { None } else { self.end_line() };
@@ -109,7 +126,10 @@ impl Decoder {
                 self.event.data.push_str(value);
             }
             "event" => value.clone_into(&mut self.event.name),
-            // A comment has no name; `id` and `retry` are for those who reconnect.
+            // An id with a zero byte is none, by the standard.
+            "id" if !value.contains('\0') => self.resumption.last_id = Some(value.to_owned()),
+            "retry" => self.resumption.wait = value.parse().ok().or(self.resumption.wait),
+            // A comment has no name.
             _ => {}
         }
         None

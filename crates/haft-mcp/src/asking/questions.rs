@@ -2,7 +2,7 @@
 //!
 //! Clients up to 2025-06-18 have no list of several answers, so there each option is a field of its own.
 
-use haft_contract::user_questions::{AnswerForm, AnswerOption, UserAnswer, UserQuestion, UserReply};
+use haft_contract::user_questions::{AnswerForm, AnswerOption, Asker, UserAnswer, UserQuestion, UserReply};
 use haft_runtime::approval::Questionnaire;
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction};
 use serde_json::{Map, Value, json};
@@ -16,11 +16,14 @@ const LONGEST_ANSWER: usize = 4_000;
 pub(super) fn params(questionnaire: &Questionnaire, titles: Titles) -> ElicitRequestParams {
     let questions = &questionnaire.questions;
     let message = match questions.as_slice() {
-        [only] => one_line(&only.text).into_owned(),
+        [only] if only.asker == Asker::Model => one_line(&only.text).into_owned(),
         questions => {
             let line = |(number, question): (usize, &UserQuestion)| format!("{number}. {}", one_line(&question.text));
             let lines = (1..).zip(questions).map(line).collect::<Vec<_>>().join("\n");
-            format!("The model asks you:\n{lines}")
+            format!(
+                "{} asks you:\n{lines}",
+                questions.first().map(|question| question.asker.clone()).unwrap_or_default()
+            )
         }
     };
     let mut properties = Map::new();
@@ -134,7 +137,8 @@ mod tests {
 
     fn questionnaire() -> Questionnaire {
         let option = |label: &str| AnswerOption { label: label.to_owned(), description: format!("the {label} way") };
-        let question = |text: &str, form| UserQuestion { text: text.to_owned(), header: None, form };
+        let question =
+            |text: &str, form| UserQuestion { asker: Asker::Model, text: text.to_owned(), header: None, form };
         let options = || vec![option("fast"), option("safe")];
         let questions = vec![
             question("How?", AnswerForm::One(options())),

@@ -1,14 +1,19 @@
-//! The commands of a person about servers: `haft mcp list`, `add`, `remove` and `doctor`, without a screen.
+//! The commands of a person about servers: `haft mcp list`, `add`, `remove`, `login`, `logout` and `doctor`, without a screen.
 //!
 //! The program around them shows lines and asks; nothing here decides for a person.
 
+use std::collections::BTreeMap;
 use std::io;
 
+use haft_contract::visible::visible;
+use haft_host::host::block_on;
 use haft_host::servers::ServerScope;
 use haft_host::servers::edit::{Addition, add_to_file, remove_from_file};
 use serde_json::{Value, json};
 
 use super::management::{ChosenServer, Consent, Inspected, ListedServer, list as listed};
+use super::oauth::flow::{Browser, ShownVisit, log_in};
+use super::prompts::{ListedPrompt, Needed};
 
 /// Where the commands say something, and ask.
 pub trait Console {
@@ -38,6 +43,16 @@ pub trait Console {
     ///
     /// Fails if the question cannot be shown, or the answer cannot be read.
     fn asks(&self, question: &str) -> io::Result<Option<bool>>;
+
+    /// Returns whether somebody is there who can be asked.
+    fn is_attended(&self) -> bool;
+
+    /// Reads a line that the person types or pastes; nothing at the end of input.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the input cannot be read.
+    fn reads(&self, question: &str) -> io::Result<Option<String>>;
 }
 
 /// What a plan says.
@@ -67,8 +82,9 @@ pub fn list(scope: &ServerScope, console: &dyn Console) -> io::Result<Ending> {
         return Ok(Ending::Done);
     }
     for server in &servers {
-        let ListedServer { name, file, product, state, tools, tokens, error } = server;
+        let ListedServer { name, file, product, state, tools, tokens, deferred, error } = server;
         let known = if *tools > 0 { format!(", {tools} tools, about {tokens} tokens") } else { String::new() };
+        let known = if *deferred { format!("{known}, deferred") } else { known };
         console.say(&format!("{name}  {state}{known}  ({product}: {})", file.display()))?;
         if let Some(error) = error {
             console.say(&format!("    {error}"))?;
@@ -86,7 +102,7 @@ pub fn list(scope: &ServerScope, console: &dyn Console) -> io::Result<Ending> {
 fn record(server: &ListedServer) -> Value {
     json!({
         "name": server.name, "source": server.file, "product": server.product, "state": server.state,
-        "tools": server.tools, "tokens": server.tokens, "error": server.error,
+        "tools": server.tools, "tokens": server.tokens, "deferred": server.deferred, "error": server.error,
     })
 }
 
@@ -126,7 +142,7 @@ pub fn add(scope: ServerScope, addition: &Addition, console: &dyn Console) -> io
             Some(true) => {}
             Some(false) => return refused(console, "Nothing was started."),
             None => {
-                let words = chosen.words().join(" ");
+                let words = chosen.written();
                 return refused(
                     console,
                     &format!(
@@ -249,6 +265,195 @@ pub fn doctor(scope: ServerScope, name: &str, console: &dyn Console) -> io::Resu
         false => lines.iter().try_for_each(|line| console.say(line))?,
     }
     Ok(ending)
+}
+
+/// How the answer of the browser comes to haft.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WayBack {
+    /// The browser comes back to a port of this machine.
+    Port,
+    /// The person pastes the address at which the browser ended: it runs on another machine.
+    Pasted,
+}
+
+impl From<bool> for WayBack {
+    /// Returns the way of somebody who asked to paste, or did not.
+    fn from(pastes: bool) -> Self {
+        if pastes { WayBack::Pasted } else { WayBack::Port }
+    }
+}
+
+/// Logs the person in to a server with an address, and uses the server from then on.
+///
+/// # Errors
+///
+/// Fails if nobody reads the answer any more, or the question cannot be shown.
+pub fn login(scope: ServerScope, name: &str, (way, console): (WayBack, &dyn Console)) -> io::Result<Ending> {
+    if scope.only_plans() {
+        return refused(console, PLANS);
+    }
+    let chosen = match ChosenServer::find(scope, name) {
+        Ok(chosen) => chosen,
+        Err(why) => return failed(console, &why),
+    };
+    let Some(login) = chosen.login() else {
+        let why = format!(
+            "\"{name}\" has no login: haft starts it, or its entry has a header \"Authorization\". Give it what it needs there"
+        );
+        return failed(console, &why);
+    };
+    if chosen.consent() != Consent::Given {
+        return refused(console, &format!("You have not agreed to \"{name}\" yet. Run: haft mcp add {name}"));
+    }
+    if !console.is_attended() {
+        let why = format!(
+            "A login needs a person and a browser: run \"haft mcp login {name}\" at a terminal; every haft of yours uses it from then \
+             on. A program without a person needs a key of the server: headers = {{ Authorization = \"Bearer …\" }} in config.toml"
+        );
+        return refused(console, &why);
+    }
+    let browser = ConsoleBrowser { way, console };
+    let logged_in = block_on(log_in(&login, &browser)).map_err(io::Error::other)?;
+    match logged_in {
+        Ok(sentence) => console.talk(&sentence),
+        Err(why) => return failed(console, &format!("You are not logged in to \"{name}\". {why}")),
+    }
+    if chosen.has_tools() {
+        return said(console, name, "logged in", &format!("haft uses {name} with this login."));
+    }
+    match chosen.inspect() {
+        Ok(inspected) => pinned(chosen, inspected, (name, console)),
+        Err(lines) => {
+            lines.iter().for_each(|line| console.talk(line));
+            Ok(Ending::Failed)
+        }
+    }
+}
+
+/// Lists the prompts of a server, or shows the text of one. Its arguments are written as `name=value`.
+///
+/// # Errors
+///
+/// Fails if nobody reads the answer any more.
+pub fn prompt(scope: ServerScope, name: &str, (words, console): (&[String], &dyn Console)) -> io::Result<Ending> {
+    let chosen = match ChosenServer::find(scope, name) {
+        Ok(chosen) => chosen,
+        Err(why) => return failed(console, &why),
+    };
+    let not_given = |lines: Vec<String>| failed(console, &lines.join("\n"));
+    let Some((prompt, arguments)) = words.split_first() else {
+        return match chosen.prompts() {
+            Ok(prompts) => show_prompts(&prompts, (name, console)),
+            Err(lines) => not_given(lines),
+        };
+    };
+    let mut given = BTreeMap::new();
+    for word in arguments {
+        match word.split_once('=') {
+            Some((argument, value)) => drop(given.insert(argument.to_owned(), value.to_owned())),
+            None => return failed(console, &format!("\"{word}\" is no argument; write it as name=value")),
+        }
+    }
+    match chosen.prompt(prompt, &given) {
+        Ok(text) if console.is_for_programs() => {
+            console.record(&json!({ "v": 1, "name": name, "prompt": prompt, "text": text }))?;
+            Ok(Ending::Done)
+        }
+        Ok(text) => {
+            text.lines().try_for_each(|line| console.say(line))?;
+            Ok(Ending::Done)
+        }
+        Err(lines) => not_given(lines),
+    }
+}
+
+fn show_prompts(prompts: &[ListedPrompt], (name, console): (&str, &dyn Console)) -> io::Result<Ending> {
+    if console.is_for_programs() {
+        let record = |prompt: &ListedPrompt| {
+            let arguments = prompt
+                .arguments
+                .iter()
+                .map(|(name, needed)| json!({ "name": name, "required": *needed == Needed::Yes }));
+            json!({ "name": prompt.name, "description": prompt.description, "arguments": arguments.collect::<Vec<_>>() })
+        };
+        let prompts = prompts.iter().map(record).collect::<Vec<_>>();
+        console.record(&json!({ "v": 1, "name": name, "prompts": prompts }))?;
+        return Ok(Ending::Done);
+    }
+    if prompts.is_empty() {
+        console.talk(&format!("{name} has no prompts."));
+    }
+    for ListedPrompt { name, description, arguments } in prompts {
+        let argument = |(name, needed): &(String, Needed)| match needed {
+            Needed::Yes => format!(" {name}=…"),
+            Needed::No => format!(" [{name}=…]"),
+        };
+        let arguments: String = arguments.iter().map(argument).collect();
+        console.say(&format!("{name}{arguments}  {description}"))?;
+    }
+    Ok(Ending::Done)
+}
+
+/// Forgets the login to a server.
+///
+/// # Errors
+///
+/// Fails if nobody reads the answer any more.
+pub fn logout(scope: ServerScope, name: &str, console: &dyn Console) -> io::Result<Ending> {
+    if scope.only_plans() {
+        return refused(console, PLANS);
+    }
+    let chosen = match ChosenServer::find(scope, name) {
+        Ok(chosen) => chosen,
+        Err(why) => return failed(console, &why),
+    };
+    match chosen.login().map(|login| login.forget()) {
+        None => failed(console, &format!("\"{name}\" has no login")),
+        Some(Err(why)) => failed(console, &why),
+        Some(Ok(true)) => {
+            let text = format!(
+                "haft forgot the login to {name}. The server may still know it: end it there if you want it to end everywhere."
+            );
+            said(console, name, "logged out", &text)
+        }
+        Some(Ok(false)) => said(console, name, "logged out", &format!("You were not logged in to {name}.")),
+    }
+}
+
+/// Shows the way through the browser on the console.
+struct ConsoleBrowser<'a> {
+    way: WayBack,
+    console: &'a dyn Console,
+}
+
+impl Browser for ConsoleBrowser<'_> {
+    fn show(&self, visit: &ShownVisit<'_>) {
+        let talk = |line: &str| self.console.talk(&visible(line));
+        talk(&format!("You log in at {}.", visit.issuer));
+        if !visit.scopes.is_empty() {
+            talk(&format!("haft asks for: {}", visit.scopes.iter().cloned().collect::<Vec<_>>().join(", ")));
+        }
+        talk("Open this address in your browser:");
+        talk(visit.address);
+        if self.way == WayBack::Port {
+            talk(
+                "haft waits for the browser on this machine. If yours runs elsewhere, stop with Ctrl-C and add --paste.",
+            );
+        }
+    }
+
+    fn pasted(&self) -> Option<Result<String, String>> {
+        if self.way == WayBack::Port {
+            return None;
+        }
+        let question =
+            "Log in there. The browser then shows a page that it cannot open; paste the address of that page:";
+        Some(match self.console.reads(question) {
+            Ok(Some(text)) if !text.is_empty() => Ok(text),
+            Ok(_) => Err("No address was pasted.".to_owned()),
+            Err(error) => Err(format!("The terminal cannot be read: {error}.")),
+        })
+    }
 }
 
 fn said(console: &dyn Console, name: &str, state: &str, text: &str) -> io::Result<Ending> {

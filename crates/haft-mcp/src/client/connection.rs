@@ -6,24 +6,21 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use haft_host::servers::local_code::LocalCode;
 use haft_host::servers::process::{ServerProcess, start};
 use haft_host::servers::{Reach, ServerScope, ServerSpec};
-use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotificationParam, ClientRequest,
-    ListToolsRequest, PaginatedRequestParams, ProtocolVersion, ServerResult, Tool,
-};
-use rmcp::service::{
-    ClientLifecycleMode, PeerRequestOptions, RoleClient, RunningService, ServiceError, serve_client_with_lifecycle,
-};
+use rmcp::model::{ClientRequest, ListToolsRequest, PaginatedRequestParams, ProtocolVersion, ServerResult, Tool};
+use rmcp::service::{ClientLifecycleMode, RoleClient, RunningService, ServiceError, serve_client_with_lifecycle};
 use serde::{Deserialize, Serialize};
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use super::handler::Handler;
-use super::http::HttpSink;
+use super::handler::{Handler, Sampling};
+use super::http::{Destination, HttpSink};
 use super::life::Life;
-use super::manifest::{MOST_TOOLS, Manifest};
+use super::manifest::{MOST_TOOLS, Manifest, Offers};
+use super::oauth::Login;
 use super::pipes::{LONGEST_MESSAGE, ServerPipes, Sink};
 use super::traffic::Traffic;
 use crate::lines::Lines;
@@ -33,7 +30,7 @@ use crate::outbox::Outbox;
 /// has half of it until it is started again.
 const TO_START: Duration = Duration::from_secs(30);
 /// Most pages of a list.
-const MOST_PAGES: usize = 100;
+pub(super) const MOST_PAGES: usize = 100;
 /// Most servers that start at the same time.
 const MOST_STARTS: usize = 4;
 /// How long a server has to end by itself when its input has ended.
@@ -56,11 +53,14 @@ pub(crate) enum Era {
 /// What is started.
 #[derive(Clone)]
 pub(crate) struct Start {
+    pub(crate) name: String,
     pub(crate) spec: ServerSpec,
     pub(crate) key: String,
     pub(crate) scope: Arc<ServerScope>,
     /// The era, if an earlier connection found it.
     pub(crate) era: Option<Era>,
+    /// What the command line runs of the workspace, as the user agreed to it.
+    pub(crate) local_code: LocalCode,
 }
 
 /// Why there is no connection.
@@ -74,7 +74,7 @@ pub(crate) struct NoConnection {
 
 /// A server that runs and has listed its tools.
 pub(crate) struct Connection {
-    running: RunningService<RoleClient, Handler>,
+    pub(super) running: RunningService<RoleClient, Handler>,
     pub(crate) life: Life,
     pub(crate) traffic: Arc<Traffic>,
     ended: CancellationToken,
@@ -84,30 +84,12 @@ pub(crate) struct Connection {
     pub(crate) era: Era,
     /// The revision of the protocol.
     pub(crate) revision: String,
+    /// What it has beside tools.
+    pub(crate) offers: Offers,
+    /// The user's login to it.
+    pub(super) login: Option<Arc<Login>>,
     /// How long it took until it had answered, and until its tools were listed.
     pub(crate) took: (Duration, Duration),
-}
-
-/// How a call of a tool may pass.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Patience {
-    /// How long the server may be silent.
-    pub(crate) idle: Duration,
-    /// How long all of it may take.
-    pub(crate) total: Duration,
-}
-
-/// Why a call has no result.
-#[derive(Clone, Debug)]
-pub(crate) enum NoResult {
-    /// The server refused it.
-    Refused(String),
-    /// It took too long.
-    TooLong(Duration),
-    /// The server ended, a sentence.
-    Ended(String),
-    /// The server asks for something that haft does not do.
-    Unsupported(String),
 }
 
 impl Connection {
@@ -142,14 +124,21 @@ impl Connection {
         let traffic = Arc::new(Traffic::default());
         let ended = CancellationToken::new();
         let lost = CancellationToken::new();
-        let (life, ends) = ends(start, (&ended, &lost)).await?;
+        let login = Login::to(&start.name, (&start.spec, &start.key), &start.scope);
+        let (life, ends) = ends(start, (&ended, &lost), (&traffic, &login)).await?;
+        let address = match &ends.1 {
+            Sink::Http(http) => Some(http.clone()),
+            Sink::Pipe(_) => None,
+        };
         let pipes = ServerPipes::new(ends, traffic.clone(), ended.clone());
-        let handler = Handler::new(start.scope.workspace());
+        let pipes = if era == Some(Era::Stateless) { pipes.known_to_answer() } else { pipes };
+        let sampling = if start.spec.sampling > 0 { Sampling::Allowed } else { Sampling::Refused };
+        let handler = Handler::new(start.scope.workspace(), sampling, traffic.clone());
         let connecting = serve_client_with_lifecycle(handler, pipes, mode(era));
         let failed = |what: String| FailedAttempt {
             why: NoConnection { what, errors: life.last_errors() },
             is_late_modern: traffic.is_late_modern(),
-            is_final: false,
+            is_final: traffic.refusal().is_some(),
         };
         let running = match timeout_at(until, connecting).await {
             Ok(Ok(running)) => running,
@@ -170,24 +159,19 @@ impl Connection {
             let what = format!("It speaks revision \"{revision}\" of the protocol, which haft does not know.");
             return Err(FailedAttempt { is_final: true, ..failed(what) });
         }
+        let offers = peer.as_ref().map(|peer| Offers::of(&peer.capabilities)).unwrap_or_default();
         let named = peer.and_then(|peer| peer.server_info.clone());
         let name = named.map(|named| format!("{} {}", named.name, named.version)).unwrap_or_default();
-        let listed = match timeout_at(until, list(&running)).await {
-            Ok(listed) => listed.and_then(|tools| Manifest::of(name, tools)),
-            Err(_) => Err("It did not list its tools in time.".to_owned()),
-        };
-        let manifest = match listed {
-            Ok(manifest) => manifest,
-            Err(what) => {
-                let what = format!("{what}{}", odd_of(&traffic));
-                return Err(FailedAttempt { is_final: true, ..failed(what) });
-            }
-        };
-        // Changes that it told of until now are in the list.
-        traffic.take_new_tools();
+        let listed = first_list(&running, (name, until), &traffic).await;
+        let manifest = listed.map_err(|what| FailedAttempt { is_final: true, ..failed(what) })?;
+        if let Some(address) = address {
+            address.mirror(&manifest);
+        }
         let era = if revision >= ProtocolVersion::V_2026_07_28 { Era::Stateless } else { Era::Handshake };
         let (revision, took) = (revision.to_string(), (answered, began.elapsed()));
-        Ok(Self { running, life, traffic, ended, lost, manifest, era, revision, took })
+        let connection = Self { running, life, traffic, ended, lost, manifest, era, revision, offers, login, took };
+        connection.subscribe();
+        Ok(connection)
     }
 
     /// Returns whether the server can still be called.
@@ -200,55 +184,6 @@ impl Connection {
         let listed = tokio::time::timeout(patience, list(&self.running)).await;
         let tools = listed.map_err(|_| "It did not list its tools in time.".to_owned())??;
         Manifest::of(self.manifest.server.clone(), tools)
-    }
-
-    /// Calls a tool; what it says meanwhile goes to `progress`. Once `stopped` is told, the server is told too.
-    pub(crate) async fn call(
-        &self,
-        params: CallToolRequestParams,
-        patience: Patience,
-        (progress, stopped): (mpsc::Sender<String>, CancellationToken),
-    ) -> Result<CallToolResult, NoResult> {
-        let options = PeerRequestOptions::with_timeout(patience.idle.min(patience.total))
-            .reset_timeout_on_progress()
-            .with_max_total_timeout(patience.total);
-        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
-        let sent = self.running.peer().send_request_with_option(request, options).await;
-        let handle = match sent {
-            Ok(handle) => handle,
-            Err(error) => return Err(self.no_result(error).await),
-        };
-        let (id, token) = (handle.id.clone(), handle.progress_token.clone());
-        let routes = &self.running.service().progress;
-        routes.open(token.clone(), progress);
-        let answer = tokio::select! {
-            answer = handle.await_response() => answer,
-            () = stopped.cancelled() => {
-                let reason = Some("the user stopped the call".to_owned());
-                let cancelled = CancelledNotificationParam::new(Some(id), reason);
-                let _ = self.running.peer().notify_cancelled(cancelled).await;
-                Err(ServiceError::Cancelled { reason: None })
-            }
-        };
-        routes.close(&token);
-        match answer {
-            Ok(ServerResult::CallToolResult(result)) => Ok(result),
-            Ok(ServerResult::InputRequiredResult(_)) => {
-                Err(NoResult::Unsupported("It asks for input, which haft cannot give to servers yet.".to_owned()))
-            }
-            Ok(_) => Err(NoResult::Unsupported("Its answer is no result of a tool.".to_owned())),
-            Err(error) => Err(self.no_result(error).await),
-        }
-    }
-
-    async fn no_result(&self, error: ServiceError) -> NoResult {
-        match error {
-            ServiceError::McpError(error) => NoResult::Refused(error.message.into_owned()),
-            ServiceError::Timeout { timeout } => NoResult::TooLong(timeout),
-            ServiceError::Cancelled { .. } => NoResult::Ended("The call was stopped.".to_owned()),
-            ServiceError::UnexpectedResponse => NoResult::Unsupported("Its answer is of another kind.".to_owned()),
-            _ => NoResult::Ended(how_it_ended(&self.life).await),
-        }
     }
 
     /// Ends the server: its input first, then all its processes.
@@ -266,7 +201,7 @@ impl Connection {
 /// An attempt that did not end in a connection.
 struct FailedAttempt {
     why: NoConnection,
-    /// The server answered the question for its era when haft no longer waited.
+    /// The server has no handshake: it said so, or answered the question for its era when haft no longer waited.
     is_late_modern: bool,
     /// Another era would change nothing.
     is_final: bool,
@@ -282,10 +217,12 @@ impl FailedAttempt {
 async fn ends(
     start: &Start,
     (ended, lost): (&CancellationToken, &CancellationToken),
+    (traffic, login): (&Arc<Traffic>, &Option<Arc<Login>>),
 ) -> Result<(Life, (Lines, Sink)), FailedAttempt> {
     if let Reach::Url(url) = &start.spec.reach {
         let headers = start.spec.environment.clone().into_iter().collect();
-        let (sink, lines) = HttpSink::open(url, headers, lost.clone()).map_err(FailedAttempt::finally)?;
+        let to = Destination { url, headers, login: login.clone(), traffic: traffic.clone() };
+        let (sink, lines) = HttpSink::open(to, lost.clone()).map_err(FailedAttempt::finally)?;
         return Ok((Life::Elsewhere, (Lines::Read(lines), Sink::Http(sink))));
     }
     let mut process = started(start).await?;
@@ -299,6 +236,11 @@ async fn ends(
 
 async fn started(begun: &Start) -> Result<ServerProcess, FailedAttempt> {
     let begun = begun.clone();
+    if LocalCode::of(&begun.spec, begun.scope.workspace()) != begun.local_code {
+        let name = &begun.name;
+        let why = format!("Its program in this folder has changed since you agreed. Run: haft mcp add {name}");
+        return Err(FailedAttempt::finally(why));
+    }
     // It starts a process, and may try first what the system gives.
     let process = tokio::task::spawn_blocking(move || start(&begun.spec, &begun.key, &begun.scope));
     match process.await {
@@ -318,6 +260,24 @@ fn mode(era: Option<Era>) -> ClientLifecycleMode {
             ClientLifecycleMode::Auto { preferred_versions, legacy_version }
         }
     }
+}
+
+/// Lists the tools of a server that has just been greeted.
+async fn first_list(
+    running: &RunningService<RoleClient, Handler>,
+    (name, until): (String, Instant),
+    traffic: &Traffic,
+) -> Result<Manifest, String> {
+    let listed = match timeout_at(until, list(running)).await {
+        Ok(listed) => listed.and_then(|tools| Manifest::of(name, tools)),
+        Err(_) => Err("It did not list its tools in time.".to_owned()),
+    };
+    // Changes that it told of until now are in the list.
+    traffic.take_new_tools();
+    listed.map_err(|what| {
+        let what = traffic.refusal().map_or(what, |refusal| refusal_words(&refusal));
+        format!("{what}{}", odd_of(traffic))
+    })
 }
 
 /// Lists all tools, page by page. Not by the list of the protocol's crate, which keeps pages and has no bound.
@@ -348,6 +308,9 @@ async fn list(running: &RunningService<RoleClient, Handler>) -> Result<Vec<Tool>
 
 /// Says why a server that answered nothing useful failed: its own end tells the most.
 async fn why_it_failed(life: &Life, traffic: &Traffic, error: &str) -> String {
+    if let Some(refusal) = traffic.refusal() {
+        return refusal_words(&refusal);
+    }
     let moment = Duration::from_millis(200);
     let what = match tokio::time::timeout(moment, life.ended()).await {
         Ok(how) => format!("{how} It had not answered haft."),
@@ -356,7 +319,14 @@ async fn why_it_failed(life: &Life, traffic: &Traffic, error: &str) -> String {
     format!("{what}{}", odd_of(traffic))
 }
 
-async fn how_it_ended(life: &Life) -> String {
+/// Says that only the user can help, as a sentence.
+pub(super) fn refusal_words(refusal: &str) -> String {
+    let mut letters = refusal.chars();
+    let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}.", letters.as_str().trim_end_matches('.'))
+}
+
+pub(super) async fn how_it_ended(life: &Life) -> String {
     let moment = Duration::from_secs(1);
     tokio::time::timeout(moment, life.ended()).await.unwrap_or_else(|_| "The connection to it ended.".to_owned())
 }

@@ -3,25 +3,31 @@
 //! An answer is one JSON message, or a stream of events. What goes wrong on the way becomes the error of the request that
 //! it happened to, so that no call waits for an answer that cannot come.
 //!
-//! Not here: logging in (OAuth), the stream of a server that speaks without being asked.
+//! Not here: keys and logins (`oauth`).
+
+mod headers;
+mod stream;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use base64::prelude::{BASE64_STANDARD, Engine};
 use bytes::Bytes;
 use haft_contract::net::Method;
-use haft_net::sse::Decoder;
 use haft_net::{Address, HttpClient, Incoming, Outgoing, SendError};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 
+use super::manifest::Manifest;
+use super::oauth::{AfterRefusal, Login, Refusal};
 use super::pipes::LONGEST_MESSAGE;
+use super::traffic::Traffic;
 use crate::lines::Line;
 use crate::outbox::Closed;
+pub(crate) use headers::check_mirrored;
+use headers::{Message, MirroredArguments, in_header};
 
 /// How long a connection may take.
 const TO_CONNECT: Duration = Duration::from_secs(10);
@@ -31,19 +37,35 @@ const TO_END: Duration = Duration::from_secs(1);
 const LONGEST_REFUSAL: usize = 64 * 1024;
 /// Messages that wait to be taken.
 const WAITING: usize = 64;
-/// Where a request of the new era says its revision.
-const REVISION: &str = "io.modelcontextprotocol/protocolVersion";
 /// The code of an error that the transport makes.
 const TRANSPORT: i32 = -32_000;
+/// The code of a server that knows other headers for a tool than haft.
+const OTHER_HEADERS: i64 = -32_020;
+/// Why a request failed that came with a session which the server does not know any more.
+pub(crate) const FORGOTTEN: &str = "the server has forgotten the session";
+/// Under this key the stream is kept that no request asked for.
+const UNASKED: &str = "unasked";
 
 /// Sends messages to an address.
 #[derive(Clone)]
 pub(crate) struct HttpSink(Arc<Shared>);
 
+/// A server at an address, and what tells of it.
+pub(crate) struct Destination<'a> {
+    pub(crate) url: &'a str,
+    /// Headers of each request.
+    pub(crate) headers: Vec<(String, String)>,
+    /// The user's login; nothing if a header has it.
+    pub(crate) login: Option<Arc<Login>>,
+    pub(crate) traffic: Arc<Traffic>,
+}
+
 struct Shared {
     client: HttpClient,
     address: Address,
     headers: Vec<(String, String)>,
+    login: Option<Arc<Login>>,
+    traffic: Arc<Traffic>,
     state: Mutex<State>,
     lines: mpsc::Sender<Line>,
     /// Told when the server has forgotten the session.
@@ -58,34 +80,20 @@ struct State {
     revision: Option<String>,
     /// What waits for an answer.
     running: HashMap<String, AbortHandle>,
-}
-
-/// A message on its way.
-struct Message {
-    id: Option<Value>,
-    method: String,
-    /// The revision that it names itself, in the new era.
-    revision: Option<String>,
-    /// What it is about, in the new era.
-    name: Option<String>,
-    body: Bytes,
+    mirrored: MirroredArguments,
 }
 
 impl HttpSink {
-    /// Sends messages to this address, with these headers; returns the lines that come back. `lost` is told when the server
-    /// has forgotten the session.
-    pub(crate) fn open(
-        url: &str,
-        headers: Vec<(String, String)>,
-        lost: CancellationToken,
-    ) -> Result<(Self, mpsc::Receiver<Line>), String> {
+    /// Sends messages there; returns the lines that come back. `lost` is told when the server has forgotten the session.
+    pub(crate) fn open(to: Destination<'_>, lost: CancellationToken) -> Result<(Self, mpsc::Receiver<Line>), String> {
+        let Destination { url, headers, login, traffic } = to;
         let address = Address::parse(url).map_err(|why| format!("Its address cannot be used: {why}."))?;
         if !matches!(address.scheme(), "http" | "https") {
             return Err(format!("Its address begins with \"{}\"; haft knows http and https.", address.scheme()));
         }
         let client = HttpClient::new().connecting_within(TO_CONNECT);
         let (lines, received) = mpsc::channel(WAITING);
-        let shared = Shared { client, address, headers, state: Mutex::default(), lines, lost };
+        let shared = Shared { client, address, headers, login, traffic, state: Mutex::default(), lines, lost };
         Ok((Self(Arc::new(shared)), received))
     }
 
@@ -101,6 +109,7 @@ impl HttpSink {
             }
             return Ok(());
         }
+        let is_greeted = message.method == "notifications/initialized";
         let shared = self.0.clone();
         match &message.id {
             Some(id) => {
@@ -111,7 +120,17 @@ impl HttpSink {
             // In order: what follows a notification builds on it.
             None => shared.exchange(message).await,
         }
+        if is_greeted && !self.0.is_stateless() {
+            let shared = self.0.clone();
+            let listening = tokio::spawn(async move { shared.listen().await }).abort_handle();
+            self.0.state().running.insert(UNASKED.to_owned(), listening);
+        }
         Ok(())
+    }
+
+    /// Learns which arguments its tools want in headers.
+    pub(crate) fn mirror(&self, manifest: &Manifest) {
+        self.0.state().mirrored = MirroredArguments::of(manifest);
     }
 
     /// Ends the session, where there is one.
@@ -119,9 +138,14 @@ impl HttpSink {
         let running = std::mem::take(&mut self.0.state().running);
         running.into_values().for_each(|running| running.abort());
         let Some(session) = self.0.state().session.take() else { return };
-        let headers = vec![("mcp-session-id", session)];
-        let request = Outgoing { method: Method::Delete, address: self.0.address.clone(), headers, body: Bytes::new() };
-        let _ = tokio::time::timeout(TO_END, self.0.client.send_with(request, &self.0.headers)).await;
+        let ending = async {
+            let headers = vec![("mcp-session-id", session)];
+            let address = self.0.address.clone();
+            let request = Outgoing { method: Method::Delete, address, headers, body: Bytes::new() };
+            let (named, _) = self.0.named_headers(Vec::new()).await;
+            self.0.client.send_with(request, &named).await
+        };
+        let _ = tokio::time::timeout(TO_END, ending).await;
     }
 }
 
@@ -149,39 +173,71 @@ impl Shared {
     }
 
     async fn answered(&self, message: Message) -> Result<(), String> {
-        let (headers, session) = self.headers_of(&message);
-        let Message { id, method, body, .. } = message;
-        let request = Outgoing { method: Method::Post, address: self.address.clone(), headers, body };
-        let sent = self.client.send_with(request, &self.headers).await;
-        let mut answer =
-            sent.map_err(|error| format!("{} cannot be reached: {}", self.address.place(), words_of(&error)))?;
-        if !answer.is_success() {
-            return self.refused(answer, (id.as_ref(), session.is_some())).await;
-        }
+        let mut answer = match self.sent(&message).await? {
+            Sent::Answer(answer) => answer,
+            Sent::Told => return Ok(()),
+        };
+        let Message { id, method, .. } = message;
         if method == "initialize" {
             let session = answer.headers().text("mcp-session-id").map(str::to_owned);
             self.state().session = session;
         }
         let Some(id) = id else { return Ok(()) };
         let kind = answer.headers().text("content-type").unwrap_or_default().to_owned();
-        let mut has_answered = false;
-        if kind.starts_with("text/event-stream") {
-            let mut decoder = Decoder::default();
-            while let Some(piece) =
-                answer.chunk().await.map_err(|error| format!("the connection broke: {}", words_of(&error)))?
-            {
-                for event in decoder.push(&piece).map_err(|error| error.to_string())? {
-                    has_answered |= self.pass_on(event.data.into_bytes(), (&id, &method)).await;
-                }
-            }
-            if let Some(last) = decoder.end() {
-                has_answered |= self.pass_on(last.data.into_bytes(), (&id, &method)).await;
-            }
+        let has_answered = if kind.starts_with("text/event-stream") {
+            self.streamed(answer, (&id, &method)).await?
         } else {
             let whole = whole(&mut answer, LONGEST_MESSAGE).await?;
-            has_answered = self.pass_on(whole, (&id, &method)).await;
-        }
+            self.pass_on(whole, (&id, &method)).await
+        };
         if has_answered { Ok(()) } else { Err("the server ended its answer without a result".to_owned()) }
+    }
+
+    /// Sends a message; once more if a login makes a difference.
+    async fn sent(&self, message: &Message) -> Result<Sent, String> {
+        let (headers, session) = self.headers_of(message);
+        let mirrored = self.state().mirrored.headers_of(message);
+        let mut has_retried = false;
+        loop {
+            let (named, key) = self.named_headers(mirrored.clone()).await;
+            let (address, body) = (self.address.clone(), message.body.clone());
+            let request = Outgoing { method: Method::Post, address, headers: headers.clone(), body };
+            let sent = self.client.send_with(request, &named).await;
+            let answer = sent.map_err(|error| self.unreachable(&error))?;
+            if answer.is_success() {
+                return Ok(Sent::Answer(answer));
+            }
+            if let (401 | 403, Some(login)) = (answer.status(), &self.login) {
+                let header = answer.headers().text("www-authenticate").map(str::to_owned);
+                let refusal = Refusal { status: answer.status(), header: header.as_deref(), key: key.as_deref() };
+                match login.after(refusal).await {
+                    AfterRefusal::Retry(_) if !has_retried => {
+                        has_retried = true;
+                        continue;
+                    }
+                    AfterRefusal::Retry(_) => {
+                        let again = Refusal { status: 401, header: header.as_deref(), key: None };
+                        return Err(self.needs_user(login.after(again).await));
+                    }
+                    ask => return Err(self.needs_user(ask)),
+                }
+            }
+            return self.refused(answer, (message.id.as_ref(), session.is_some())).await.map(|()| Sent::Told);
+        }
+    }
+
+    /// Notes that only the user can help.
+    fn needs_user(&self, after: AfterRefusal) -> String {
+        let what = match after {
+            AfterRefusal::Ask(what) => what,
+            AfterRefusal::Retry(_) => "it refuses every login".to_owned(),
+        };
+        self.traffic.note_refusal(&what);
+        what
+    }
+
+    fn unreachable(&self, error: &SendError) -> String {
+        format!("{} cannot be reached: {}", self.address.place(), words_of(error))
     }
 
     /// Passes one message on; returns whether it answers the request.
@@ -206,21 +262,30 @@ impl Shared {
         if status == 404 && has_session {
             // The server has forgotten the session; the next call opens another one.
             self.lost.cancel();
-            return Err("the server has forgotten the session".to_owned());
+            return Err(FORGOTTEN.to_owned());
         }
         let body = whole(&mut answer, LONGEST_REFUSAL).await.unwrap_or_default();
         let value: Option<Value> = serde_json::from_slice(&body).ok();
         if let (Some(error), Some(id)) =
             (value.as_ref().and_then(|value| value.get("error")).filter(|e| e.is_object()), id)
         {
+            if error["code"].as_i64() == Some(OTHER_HEADERS) {
+                // Its tools are others by now: they are listed again before the next call.
+                self.traffic.note_new_tools();
+            }
             let message = json!({ "jsonrpc": "2.0", "id": id, "error": error });
             let _ = self.lines.send(Line::Message(message.to_string().into_bytes())).await;
             return Ok(());
         }
         Err(match status {
-            401 | 403 => format!(
-                "the server refuses haft with HTTP status {status}: it needs a login; give it a header \"Authorization\" in its file"
-            ),
+            401 | 403 => {
+                let what = format!(
+                    "it refuses haft with HTTP status {status}: it needs a login, and the header \"Authorization\" of its entry is not \
+                     the right one"
+                );
+                self.traffic.note_refusal(&what);
+                what
+            }
             300..=399 => format!(
                 "the server redirects haft (HTTP status {status}), and haft follows no redirect; use the address that it names"
             ),
@@ -231,6 +296,18 @@ impl Shared {
     async fn fail(&self, id: &Value, why: &str) {
         let message = json!({ "jsonrpc": "2.0", "id": id, "error": { "code": TRANSPORT, "message": why } });
         let _ = self.lines.send(Line::Message(message.to_string().into_bytes())).await;
+    }
+
+    /// Returns the headers that come from the user's file and login, with those that a call repeats; and the key.
+    async fn named_headers(&self, more: Vec<(String, String)>) -> (Vec<(String, String)>, Option<String>) {
+        let mut headers = self.headers.clone();
+        headers.extend(more);
+        let key = match &self.login {
+            Some(login) => login.key().await,
+            None => None,
+        };
+        headers.extend(key.iter().map(|key| ("authorization".to_owned(), format!("Bearer {key}"))));
+        (headers, key)
     }
 
     fn headers_of(&self, message: &Message) -> (Vec<(&'static str, String)>, Option<String>) {
@@ -250,19 +327,12 @@ impl Shared {
     }
 }
 
-impl Message {
-    fn of(line: &[u8]) -> Option<Self> {
-        let value: Value = serde_json::from_slice(line).ok()?;
-        let params = &value["params"];
-        let text = |value: &Value| value.as_str().map(str::to_owned);
-        Some(Self {
-            id: value.get("id").filter(|_| value.get("method").is_some()).cloned(),
-            method: text(&value["method"]).unwrap_or_default(),
-            revision: text(&params["_meta"][REVISION]),
-            name: text(&params["name"]).or_else(|| text(&params["uri"])),
-            body: Bytes::copy_from_slice(line.trim_ascii_end()),
-        })
-    }
+/// What came of a message.
+enum Sent {
+    /// An answer.
+    Answer(Incoming),
+    /// A refusal, which was passed on.
+    Told,
 }
 
 async fn whole(answer: &mut Incoming, most: usize) -> Result<Vec<u8>, String> {
@@ -290,31 +360,15 @@ fn words_of(error: &SendError) -> String {
     }
 }
 
-/// Writes a value as a header can carry it.
-fn in_header(value: &str) -> String {
-    let is_plain = value.bytes().all(|byte| (0x20..0x7f).contains(&byte)) && value.trim() == value;
-    if is_plain && !value.starts_with("=?base64?") {
-        value.to_owned()
-    } else {
-        format!("=?base64?{}?=", BASE64_STANDARD.encode(value))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_name_that_no_header_can_carry_is_encoded() {
-        assert_eq!(in_header("echo"), "echo");
-        assert_eq!(in_header("ü"), "=?base64?w7w=?=");
-        assert_eq!(in_header(" a"), "=?base64?IGE=?=");
-    }
-
-    #[test]
     fn only_http_addresses_are_used() {
         for url in ["file:///etc/passwd", "ws://host", "no address"] {
-            assert!(HttpSink::open(url, Vec::new(), CancellationToken::new()).is_err(), "{url}");
+            let to = Destination { url, headers: Vec::new(), login: None, traffic: Arc::default() };
+            assert!(HttpSink::open(to, CancellationToken::new()).is_err(), "{url}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What `haft mcp list`, `add`, `remove` and `doctor` do, without a screen.
+//! What `haft mcp list`, `add`, `remove`, `login` and `doctor` do, without a screen.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,19 +8,33 @@ use haft_contract::closest::closest;
 use haft_contract::guarded::is_secret_variable;
 use haft_contract::visible::visible;
 use haft_host::host::block_on;
+use haft_host::servers::deferral::{DefinitionSize, beyond};
+use haft_host::servers::local_code::LocalCode;
+use haft_host::servers::process::readable_places;
 use haft_host::servers::{ConfiguredServer, Origin, Reach, ServerScope, ServerSpec, configured};
+use tokio::sync::mpsc;
 
+use super::calls::CallEars;
 use super::connection::{Connection, NoConnection, Start};
-use super::manifest::{ListedTool, Manifest};
+use super::manifest::{ListedTool, Manifest, Offers};
+use super::oauth::Login;
 use super::record::{RecordPlace, ServerRecord, consent_hash};
+use super::requests::Patience;
 use super::servers::{Standing, with_hosts};
-use super::tool::spec_of;
+use super::tool::{spec_of, tokens_of_tools};
 
 /// Most lines of a difference that are shown.
 const MOST_LINES: usize = 400;
 /// Most lines of a server's errors that are shown.
 const MOST_ERRORS: usize = 12;
 
+/// Most names that a line lists.
+const MOST_NAMES: usize = 20;
+/// How long haft waits for lists of resources and prompts.
+pub(super) const TO_LIST: Duration = Duration::from_secs(10);
+
+/// Folders that every server reads.
+const SYSTEM: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc"];
 /// What stands in the place of a secret.
 const HIDDEN: &str = "[hidden]";
 /// Shorter values are found in ordinary words.
@@ -39,8 +53,10 @@ pub struct ListedServer {
     pub state: &'static str,
     /// How many tools it has, as far as haft knows.
     pub tools: usize,
-    /// About how many tokens their definitions take in each request.
+    /// About how many tokens their definitions take in each request, if a model gets them.
     pub tokens: usize,
+    /// Whether a model has to search for them, because all definitions together are too large.
+    pub deferred: bool,
     /// What is wrong.
     pub error: Option<String>,
 }
@@ -73,6 +89,7 @@ pub struct Inspected {
     /// What happened, a line each.
     pub lines: Vec<String>,
     era: super::connection::Era,
+    offers: Offers,
 }
 
 /// Why a server could not be inspected: lines to show, the reason first.
@@ -82,12 +99,23 @@ pub type Failed = Vec<String>;
 #[must_use]
 pub fn list(scope: &ServerScope) -> (Vec<ListedServer>, Vec<String>) {
     let (servers, problems) = configured(scope);
-    (servers.iter().map(|server| listed(server, scope)).collect(), problems)
+    let mut servers: Vec<ListedServer> = servers.iter().map(|server| listed(server, scope)).collect();
+    let used = |server: &&mut ListedServer| server.state == Standing::Allowed.code();
+    let size = |server: &mut ListedServer| DefinitionSize {
+        server: server.name.clone(),
+        tools: server.tools,
+        tokens: server.tokens,
+    };
+    let deferred = beyond(servers.iter_mut().filter(used).map(size).collect(), scope.room_for_definitions());
+    for server in servers.iter_mut().filter(used) {
+        server.deferred = deferred.iter().any(|size| size.server == server.name);
+    }
+    (servers, problems)
 }
 
 fn listed(server: &ConfiguredServer, scope: &ServerScope) -> ListedServer {
     let record = RecordPlace::of(server, scope).read();
-    let standing = Standing::of(server, &record);
+    let standing = Standing::of((server, scope), &record);
     let manifest = record.manifest.as_ref();
     let error = match (&server.spec, &server.hidden_by) {
         (_, Some(file)) => Some(format!("the server of this name in {} counts", file.display())),
@@ -100,7 +128,8 @@ fn listed(server: &ConfiguredServer, scope: &ServerScope) -> ListedServer {
         product: server.origin.to_string(),
         state: standing.code(),
         tools: manifest.map_or(0, |manifest| manifest.tools.len()),
-        tokens: manifest.map_or(0, Manifest::tokens),
+        tokens: manifest.map_or(0, |manifest| tokens_of_tools(&server.name, manifest)),
+        deferred: false,
         error,
     }
 }
@@ -156,9 +185,19 @@ impl ChosenServer {
     pub fn consent(&self) -> Consent {
         match &self.record.agreed {
             None => Consent::New,
-            Some(agreed) if *agreed != consent_hash(&self.spec) => Consent::Changed,
+            Some(agreed) if *agreed != consent_hash(&self.spec, self.scope.workspace()) => Consent::Changed,
             Some(_) => Consent::Given,
         }
+    }
+
+    /// Returns the user's login to it; nothing for a server that needs none, or whose entry has a header for it.
+    pub(crate) fn login(&self) -> Option<Arc<Login>> {
+        Login::to(&self.server.name, (&self.spec, &self.place.key), &self.scope)
+    }
+
+    /// Returns whether the user has agreed to tools of it.
+    pub(crate) fn has_tools(&self) -> bool {
+        self.record.manifest.is_some()
     }
 
     /// Grants the server hosts beside those of its file.
@@ -182,13 +221,24 @@ impl ChosenServer {
         let mut lines =
             vec![format!("server    {} ({}: {})", self.server.name, self.server.origin, self.server.file.display())];
         if let Reach::Url(url) = &self.spec.reach {
-            lines.push(format!("address   {}", hide(url)));
+            lines.push(format!("address   {}", hide(&self.written())));
+            if self.written() != *url {
+                lines.push(format!("          now {}", hide(url)));
+            }
             let headers = self.spec.written_environment.iter();
             lines.extend(headers.map(|(name, value)| format!("header    {name}: {}", value_of(name, value))));
             return lines.iter().map(|line| visible(line).into_owned()).collect();
         }
         let line = self.words().iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
-        lines.push(format!("starts    {}", hide(&line)));
+        lines.push(format!("starts    {}", hide(&self.written())));
+        if self.written() != line {
+            lines.push(format!("          now {}", hide(&line)));
+        }
+        let code = LocalCode::of(&self.spec, self.scope.workspace()).names(self.scope.workspace());
+        if !code.is_empty() {
+            let code = code.into_iter().collect::<Vec<_>>().join(", ");
+            lines.push(format!("runs      {code} of this folder; haft asks again when they change"));
+        }
         if let Reach::Command { folder: Some(folder), .. } = &self.spec.reach {
             lines.push(format!("in        {}", folder.display()));
         }
@@ -198,8 +248,21 @@ impl ChosenServer {
         let hosts = with_hosts(&self.spec, &self.record.hosts).hosts;
         let hosts = if hosts.is_empty() { "none".to_owned() } else { hosts.join(", ") };
         lines.push(format!("hosts     {hosts}"));
-        lines.push("files     reads the workspace; writes only in a home of its own".to_owned());
+        let folders = readable_places(&self.spec, &self.scope);
+        let named = folders.iter().filter(|folder| !SYSTEM.iter().any(|system| folder.starts_with(system)));
+        let folders: String = named.map(|folder| format!(", {} with everything in it", folder.display())).collect();
+        lines.push(format!("files     reads the workspace{folders}; writes only in a home of its own"));
         lines.iter().map(|line| visible(line).into_owned()).collect()
+    }
+
+    /// Returns the command line or the address as the file has it, for a shell: what refers to a variable names it.
+    pub(super) fn written(&self) -> String {
+        match &self.spec.reach {
+            Reach::Url(_) => self.spec.written_reach.concat(),
+            Reach::Command { .. } => {
+                self.spec.written_reach.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+            }
+        }
     }
 
     /// Remembers that the user agreed to this command line.
@@ -216,7 +279,7 @@ impl ChosenServer {
                 ..ServerRecord::default()
             };
         }
-        self.record.agreed = Some(consent_hash(&self.spec));
+        self.record.agreed = Some(consent_hash(&self.spec, self.scope.workspace()));
         self.place.write(&self.record)
     }
 
@@ -226,29 +289,45 @@ impl ChosenServer {
     ///
     /// Returns the reason, and the end of what the server wrote to its errors.
     pub fn inspect(&self) -> Result<Inspected, Failed> {
-        if self.consent() != Consent::Given {
-            return Err(vec![format!("The user has not agreed to the command line of \"{}\".", self.server.name)]);
-        }
-        let start = Start {
-            spec: with_hosts(&self.spec, &self.record.hosts),
-            key: self.place.key.clone(),
-            scope: self.scope.clone(),
-            era: self.record.era,
-        };
-        let name = self.server.name.clone();
+        let (name, start) = (self.server.name.clone(), self.start()?);
+        let login = self.login();
         let inspected = block_on(async move { inspected(start).await }).map_err(|error| vec![error.to_string()])?;
         match inspected {
-            Ok((manifest, era, lines)) => {
+            Ok(mut inspected) => {
                 self.place.note_error(None);
-                let difference =
-                    self.record.manifest.as_ref().and_then(|agreed| agreed.difference(&manifest, MOST_LINES));
-                Ok(Inspected { manifest, difference, lines, era })
+                let agreed = self.record.manifest.as_ref();
+                inspected.difference = agreed.and_then(|agreed| agreed.difference(&inspected.manifest, MOST_LINES));
+                let state = login.and_then(|login| login.state());
+                inspected.lines.extend(state.map(|state| format!("login     {state}")));
+                Ok(inspected)
             }
             Err(why) => {
                 self.place.note_error(Some(&why.what));
                 Err(told(&name, &why))
             }
         }
+    }
+
+    /// Returns what is started. The user must have agreed to its command line.
+    pub(crate) fn start(&self) -> Result<Start, Failed> {
+        if self.consent() != Consent::Given {
+            let name = &self.server.name;
+            let why = format!("You have not agreed to the command line of \"{name}\". Run: haft mcp add {name}");
+            return Err(vec![why]);
+        }
+        Ok(Start {
+            name: self.server.name.clone(),
+            spec: with_hosts(&self.spec, &self.record.hosts),
+            key: self.place.key.clone(),
+            scope: self.scope.clone(),
+            era: self.record.era,
+            local_code: LocalCode::of(&self.spec, self.scope.workspace()),
+        })
+    }
+
+    /// Returns its name.
+    pub(crate) fn name(&self) -> &str {
+        &self.server.name
     }
 
     /// Remembers that the user agreed to these tools.
@@ -259,6 +338,7 @@ impl ChosenServer {
     pub fn pin(&mut self, inspected: Inspected) -> Result<(), String> {
         self.record.manifest = Some(inspected.manifest);
         self.record.era = Some(inspected.era);
+        self.record.offers = inspected.offers;
         self.record.last_error = None;
         self.place.write(&self.record)
     }
@@ -269,6 +349,9 @@ impl ChosenServer {
     ///
     /// Fails if the record cannot be written.
     pub fn forget(&self) -> Result<(), String> {
+        if let Some(login) = self.login() {
+            login.forget()?;
+        }
         self.place.forget()
     }
 }
@@ -285,12 +368,12 @@ impl Inspected {
     pub fn summary(&self, server: &str) -> String {
         let count = self.manifest.tools.len();
         let left_out = left_out(server, &self.manifest).map(|told| format!("; {told}")).unwrap_or_default();
-        let (tokens, hash) = (self.manifest.tokens(), self.manifest.hash());
+        let (tokens, hash) = (tokens_of_tools(server, &self.manifest), self.manifest.hash());
         format!("{count} tools, about {tokens} tokens in each request, hash {hash}{left_out}")
     }
 }
 
-async fn inspected(start: Start) -> Result<(Manifest, super::connection::Era, Vec<String>), NoConnection> {
+async fn inspected(start: Start) -> Result<Inspected, NoConnection> {
     let connection = Connection::open(start).await?;
     let seconds = |time: Duration| format!("{:.2} s", time.as_secs_f64());
     let (answered, listed) = connection.took;
@@ -306,14 +389,37 @@ async fn inspected(start: Start) -> Result<(Manifest, super::connection::Era, Ve
         Ok(_) => "request   the second list of tools differs from the first".to_owned(),
         Err(why) => format!("request   {why}"),
     });
+    lines.extend(others(&connection).await);
+    lines.extend(connection.traffic.log().iter().map(|line| format!("log       {line}")));
     lines.extend(connection.traffic.odd().iter().flat_map(|odd| odd.lines()).map(|line| format!("note      {line}")));
     lines.extend(errors_of(&connection.life.last_errors()));
-    let (manifest, era) = (connection.manifest.clone(), connection.era);
+    let (manifest, era, offers) = (connection.manifest.clone(), connection.era, connection.offers);
     connection.close().await;
-    Ok((manifest, era, lines))
+    Ok(Inspected { manifest, difference: None, lines, era, offers })
 }
 
-fn told(name: &str, why: &NoConnection) -> Failed {
+/// Says what the server has beside tools.
+async fn others(connection: &Connection) -> Vec<String> {
+    let ((progress, _), (questions, _)) = (mpsc::channel(1), mpsc::channel(1));
+    let patience = Patience { idle: TO_LIST, total: TO_LIST };
+    let listing = match connection.listing(patience, CallEars { progress, questions }).await {
+        Ok(listing) => listing,
+        Err(why) => return vec![format!("lists     resources and prompts are not known: {}", why.words())],
+    };
+    let mut lines = Vec::new();
+    if connection.offers.resources {
+        let (resources, templates) = (listing.resources.len(), listing.templates.len());
+        lines.push(format!("resources {resources}, and {templates} patterns of addresses"));
+    }
+    if connection.offers.prompts {
+        let names = listing.prompts.iter().map(|prompt| visible(&prompt.name).into_owned());
+        let names = names.take(MOST_NAMES).collect::<Vec<_>>().join(", ");
+        lines.push(format!("prompts   {}: {names}", listing.prompts.len()));
+    }
+    lines
+}
+
+pub(super) fn told(name: &str, why: &NoConnection) -> Failed {
     let mut lines = vec![format!("The MCP server \"{name}\" cannot be used. {}", why.what)];
     lines.extend(errors_of(&why.errors));
     lines.push(fix(why).to_owned());
@@ -330,7 +436,11 @@ fn errors_of(errors: &str) -> Vec<String> {
 fn fix(why: &NoConnection) -> &'static str {
     let text = format!("{} {}", why.what, why.errors).to_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    if has(&[
+    if has(&["haft mcp login", "header \"authorization\""]) {
+        "fix       Log in, or give the server the header that it needs."
+    } else if has(&["cannot be reached", "http status"]) {
+        "fix       Check the address, and whether the server runs."
+    } else if has(&[
         "enotfound",
         "eai_again",
         "could not resolve",
@@ -339,7 +449,7 @@ fn fix(why: &NoConnection) -> &'static str {
         "econnrefused",
     ]) {
         "fix       The server needs the network: grant its hosts with --host (haft mcp add NAME --host registries)."
-    } else if has(&["no such file", "not found", "enoent", "cannot find module"]) {
+    } else if has(&["no such file", "not found", "enoent", "cannot find module", "cannot find package"]) {
         "fix       A program or file is missing, or the sandbox does not show it: name it by its absolute path."
     } else if has(&["eacces", "erofs", "permission denied", "read-only file system"]) {
         "fix       The server wrote outside its home; let it write below $HOME, which is its own."

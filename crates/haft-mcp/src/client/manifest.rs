@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use haft_contract::diff::Diff;
 use haft_contract::visible::visible;
-use rmcp::model::{JsonObject, Tool};
+use rmcp::model::{JsonObject, ServerCapabilities, Tool};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -24,6 +24,24 @@ pub(crate) struct Manifest {
     /// What the server calls itself, with its version.
     pub(crate) server: String,
     pub(crate) tools: Vec<ListedTool>,
+}
+
+/// What a server has beside tools.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Offers {
+    #[serde(default)]
+    pub(crate) resources: bool,
+    #[serde(default)]
+    pub(crate) prompts: bool,
+    #[serde(default)]
+    pub(crate) completions: bool,
+}
+
+impl Offers {
+    pub(crate) fn of(capabilities: &ServerCapabilities) -> Self {
+        let ServerCapabilities { resources, prompts, completions, .. } = capabilities;
+        Self { resources: resources.is_some(), prompts: prompts.is_some(), completions: completions.is_some() }
+    }
 }
 
 /// A tool as its server describes it.
@@ -102,12 +120,6 @@ impl Manifest {
     pub(crate) fn hash(&self) -> String {
         let text = serde_json::to_string(self).unwrap_or_default();
         blake3::hash(text.as_bytes()).to_hex()[..16].to_owned()
-    }
-
-    /// Estimates how many tokens the definitions take in every request.
-    pub(crate) fn tokens(&self) -> usize {
-        let size = |tool: &ListedTool| tool.name.len() + tool.description.len() + tool.input_schema.to_string().len();
-        self.tools.iter().map(size).sum::<usize>().div_ceil(4)
     }
 
     /// Returns all of it as text.

@@ -27,8 +27,12 @@ use crate::weight::is_too_heavy;
 
 /// Longest message, in bytes.
 pub(crate) const LONGEST_MESSAGE: usize = 16 * 1024 * 1024;
-/// How long haft waits for the answer to the question for the era.
+/// How long haft waits for the answer to the question for the era: silence is an answer.
 const PROBE: Duration = Duration::from_millis(1_500);
+/// The same of a server at an address, which answers everything, or that answered the question before.
+const LONG_PROBE: Duration = Duration::from_secs(15);
+/// The codes of errors that only servers without a handshake send.
+const MODERN_ERRORS: std::ops::RangeInclusive<i64> = -32_022..=-32_020;
 /// Most requests that a server may send; one that sends more floods.
 const MOST_REQUESTS: usize = 10_000;
 
@@ -41,6 +45,8 @@ pub(crate) struct ServerPipes {
     /// Messages that come before the next line.
     made: VecDeque<ServerJsonRpcMessage>,
     probe: Option<(RequestId, Instant)>,
+    /// How long an answer to the question for the era may take.
+    patience: Duration,
     /// The question for the era that had no answer in time.
     late: Option<RequestId>,
     requests: usize,
@@ -53,6 +59,15 @@ pub(crate) enum Sink {
     Pipe(Outbox),
     /// To its address.
     Http(HttpSink),
+}
+
+impl Sink {
+    async fn put(&self, line: Vec<u8>) -> Result<(), Closed> {
+        match self {
+            Sink::Pipe(outbox) => outbox.put(line).await,
+            Sink::Http(http) => http.send(&line).await,
+        }
+    }
 }
 
 /// The outer part of a message.
@@ -69,7 +84,13 @@ struct Envelope<'a> {
 impl ServerPipes {
     /// Talks over these pipes until `ended` is told.
     pub(crate) fn new((lines, sink): (Lines, Sink), traffic: Arc<Traffic>, ended: CancellationToken) -> Self {
-        Self { lines, sink, traffic, ended, made: VecDeque::new(), probe: None, late: None, requests: 0 }
+        let patience = if matches!(sink, Sink::Http(_)) { LONG_PROBE } else { PROBE };
+        Self { lines, sink, traffic, ended, made: VecDeque::new(), probe: None, patience, late: None, requests: 0 }
+    }
+
+    /// Waits longer for a server that answered the question for the era before.
+    pub(crate) fn known_to_answer(self) -> Self {
+        Self { patience: LONG_PROBE, ..self }
     }
 
     /// Takes one line; returns the message that it is, if anybody needs it.
@@ -107,7 +128,11 @@ impl ServerPipes {
                 self.traffic.note_new_tools();
                 None
             }
-            "notifications/progress" | "notifications/cancelled" => serde_json::from_slice(text).ok(),
+            "notifications/progress"
+            | "notifications/cancelled"
+            | "notifications/message"
+            | "notifications/resources/updated"
+            | "notifications/subscriptions/acknowledged" => serde_json::from_slice(text).ok(),
             _ => None,
         }
     }
@@ -118,9 +143,17 @@ impl ServerPipes {
             self.ended.cancel();
             return None;
         }
-        let message = serde_json::from_slice(text).ok().filter(|_| serde_json::from_str::<RequestId>(id).is_ok());
+        let Ok(id) = serde_json::from_str::<RequestId>(id) else {
+            self.traffic.note_noise(text);
+            return None;
+        };
+        let message: Option<ServerJsonRpcMessage> = serde_json::from_slice(text).ok();
         if message.is_none() {
             self.traffic.note_noise(text);
+            let error = ErrorData::invalid_params("haft cannot read the request", None);
+            let line = line_of(&ClientJsonRpcMessage::error(error, Some(id)));
+            let sink = self.sink.clone();
+            tokio::spawn(async move { sink.put(line).await });
         }
         message
     }
@@ -130,18 +163,32 @@ impl ServerPipes {
             self.traffic.note_noise(text);
             return None;
         };
+        let is_discovery = result.is_some_and(|result| result.get().contains("\"supportedVersions\""));
         if self.late.as_ref() == Some(&id) {
-            if result.is_some() {
+            if is_discovery {
                 self.traffic.note_modern();
                 self.ended.cancel();
             }
             return None;
         }
-        if self.probe.as_ref().is_some_and(|(probe, _)| *probe == id) {
+        let is_probe = self.probe.as_ref().is_some_and(|(probe, _)| *probe == id);
+        if is_probe {
             self.probe = None;
         }
         if !self.traffic.answered(&id) {
             return None;
+        }
+        if is_probe && result.is_none() {
+            let code = serde_json::from_slice::<serde_json::Value>(text).ok();
+            let code = code.and_then(|message| message["error"]["code"].as_i64());
+            if code.is_some_and(|code| MODERN_ERRORS.contains(&code)) {
+                self.traffic.note_modern();
+            }
+        }
+        if is_probe && result.is_some() && !is_discovery {
+            // It answers every question with something; it does not know this one.
+            let error = ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "the answer is none to this question", None);
+            return Some(ServerJsonRpcMessage::error(error, Some(id)));
         }
         match serde_json::from_slice(text) {
             Ok(message @ (ServerJsonRpcMessage::Response(_) | ServerJsonRpcMessage::Error(_))) => Some(message),
@@ -177,7 +224,7 @@ impl Transport<RoleClient> for ServerPipes {
             ClientJsonRpcMessage::Request(request) => {
                 self.traffic.ask(request.id.clone());
                 if matches!(request.request, ClientRequest::DiscoverRequest(_)) {
-                    self.probe = Some((request.id.clone(), Instant::now() + PROBE));
+                    self.probe = Some((request.id.clone(), Instant::now() + self.patience));
                 }
             }
             ClientJsonRpcMessage::Notification(notification) => {
@@ -192,12 +239,7 @@ impl Transport<RoleClient> for ServerPipes {
         }
         let line = line_of(&message);
         let sink = self.sink.clone();
-        async move {
-            match sink {
-                Sink::Pipe(outbox) => outbox.put(line).await,
-                Sink::Http(http) => http.send(&line).await,
-            }
-        }
+        async move { sink.put(line).await }
     }
 
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {

@@ -1,11 +1,14 @@
 //! What haft remembers of a server between runs: the command line that the user agreed to, and its tools as they were then.
 
+use std::path::Path;
+
+use haft_host::servers::local_code::LocalCode;
 use haft_host::servers::records::ServerRecords;
 use haft_host::servers::{ConfiguredServer, Reach, ServerScope, ServerSpec};
 use serde::{Deserialize, Serialize};
 
 use super::connection::Era;
-use super::manifest::Manifest;
+use super::manifest::{Manifest, Offers};
 
 /// Most characters of the last error that are kept.
 const LONGEST_ERROR: usize = 2_000;
@@ -22,6 +25,9 @@ pub(crate) struct ServerRecord {
     /// The tools that the user agreed to.
     #[serde(default)]
     pub(crate) manifest: Option<Manifest>,
+    /// What the server has beside tools.
+    #[serde(default)]
+    pub(crate) offers: Offers,
     /// The era that the server belongs to.
     #[serde(default)]
     pub(crate) era: Option<Era>,
@@ -80,8 +86,9 @@ impl RecordPlace {
 }
 
 /// Returns the hash of what the user agrees to: the command line or the address, the folder and the variables as the file
-/// has them. A variable of the user's may have another value the next day; which one is passed on stays the same.
-pub(crate) fn consent_hash(spec: &ServerSpec) -> String {
+/// has them, and the files of the workspace that the command line runs. A variable of the user's may have another value
+/// the next day; which one is passed on stays the same.
+pub(crate) fn consent_hash(spec: &ServerSpec, workspace: &Path) -> String {
     let mut hasher = blake3::Hasher::new();
     let mut add = |part: &str| {
         hasher.update(&(part.len() as u64).to_le_bytes());
@@ -105,6 +112,10 @@ pub(crate) fn consent_hash(spec: &ServerSpec) -> String {
     });
     add("hosts");
     spec.hosts.iter().for_each(|host| add(host));
+    for (path, sign) in LocalCode::of(spec, workspace).files() {
+        add(&path.to_string_lossy());
+        add(sign);
+    }
     hasher.finalize().to_hex().to_string()
 }
 
@@ -115,6 +126,7 @@ mod tests {
     #[test]
     fn another_word_variable_or_host_is_another_consent() {
         let spec = |words: &[&str]| ServerSpec::of_words(words.iter().map(|word| (*word).to_owned()).collect());
+        let consent_hash = |spec: &ServerSpec| consent_hash(spec, Path::new("/nowhere"));
         let plain = consent_hash(&spec(&["npx", "-y", "x"]));
         assert_eq!(plain, consent_hash(&spec(&["npx", "-y", "x"])));
         let mut with_variable = spec(&["npx", "-y", "x"]);

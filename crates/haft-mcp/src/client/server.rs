@@ -9,15 +9,20 @@ use std::time::Duration;
 use haft_contract::error::{Next, ToolError};
 use haft_contract::kinds::ErrorKind;
 use haft_contract::visible::visible;
-use rmcp::model::{CallToolRequestParams, CallToolResult};
-use serde_json::{Map, Value};
-use tokio::sync::{Mutex, mpsc};
+use haft_host::servers::ServerScope;
+use rmcp::model::ServerResult;
+use tokio::sync::Mutex;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::connection::{Connection, NoConnection, NoResult, Patience, Start};
-use super::manifest::Manifest;
+use super::calls::CallEars;
+use super::connection::{Connection, NoConnection, Start};
+use super::http::FORGOTTEN;
+use super::manifest::{Manifest, Offers};
 use super::record::RecordPlace;
+use super::requests::{Listing, NoResult, Patience, ServerRequest};
+use super::result::words_of_server;
+use super::sampling::SamplingBudget;
 use super::thread::ClientThread;
 
 /// How long a server may be silent during a call, if its file says nothing.
@@ -38,6 +43,10 @@ pub(crate) struct Server {
     pub(crate) name: String,
     start: Start,
     pub(crate) agreed: Manifest,
+    /// What it had beside tools when the user agreed to it.
+    pub(crate) offers: Offers,
+    /// How often it may ask the user's model.
+    pub(crate) budget: SamplingBudget,
     place: RecordPlace,
     thread: Arc<ClientThread>,
     state: Arc<Mutex<State>>,
@@ -53,22 +62,52 @@ struct State {
 
 /// A call on its way to a server.
 pub(crate) struct RemoteCall {
-    pub(crate) tool: String,
-    pub(crate) arguments: Map<String, Value>,
+    pub(crate) wanted: Wanted,
+    /// What people call it.
+    pub(crate) name: String,
     /// How long the caller waits at most.
     pub(crate) most: Duration,
-    pub(crate) progress: mpsc::Sender<String>,
+    pub(crate) ears: CallEars,
     pub(crate) stopped: CancellationToken,
+}
+
+/// What a call wants of a server.
+pub(crate) enum Wanted {
+    /// The result of a request.
+    Result(Box<ServerRequest>),
+    /// What it has beside tools.
+    Listing,
+}
+
+/// What came of a call.
+pub(crate) enum Returned {
+    /// The result of a request, and the texts that it must not show.
+    Result(Box<ServerResult>, Vec<String>),
+    /// What it has beside tools.
+    Listing(Listing),
+}
+
+/// What came of one attempt.
+enum Attempt {
+    Done(Box<Returned>),
+    /// The server has forgotten the session of the connection.
+    Forgotten,
 }
 
 impl Server {
     pub(crate) fn new(
         name: String,
-        (start, agreed): (Start, Manifest),
+        (start, agreed, offers): (Start, Manifest, Offers),
         place: RecordPlace,
         thread: Arc<ClientThread>,
     ) -> Self {
-        Self { name, start, agreed, place, thread, state: Arc::default() }
+        let budget = SamplingBudget::of(start.spec.sampling);
+        Self { name, start, agreed, offers, budget, place, thread, state: Arc::default() }
+    }
+
+    /// Returns whose server it is.
+    pub(crate) fn scope(&self) -> &ServerScope {
+        &self.start.scope
     }
 
     /// Returns whether it is the same server, with the same tools.
@@ -78,27 +117,50 @@ impl Server {
             && self.agreed == *agreed
     }
 
-    /// Calls a tool. The server is started if it does not run.
-    pub(crate) async fn call(self: Arc<Self>, call: RemoteCall) -> Result<CallToolResult, ToolError> {
+    /// Asks the server. It is started if it does not run.
+    pub(crate) async fn call(self: Arc<Self>, call: RemoteCall) -> Result<Returned, ToolError> {
         let thread = self.thread.clone();
         let done = thread.run(async move { self.carry_out(call).await }).await;
         done.unwrap_or_else(|| Err(ToolError::of(ErrorKind::Bug, "The thread that talks to servers broke down.")))
     }
 
-    async fn carry_out(&self, call: RemoteCall) -> Result<CallToolResult, ToolError> {
-        let RemoteCall { tool, arguments, most, progress, stopped } = call;
+    async fn carry_out(&self, call: RemoteCall) -> Result<Returned, ToolError> {
+        match self.attempt(&call).await? {
+            // The server did not carry it out: it knew nothing of haft any more.
+            Attempt::Forgotten => match self.attempt(&call).await? {
+                Attempt::Done(returned) => Ok(*returned),
+                Attempt::Forgotten => {
+                    let what = format!("The MCP server \"{}\" forgets each session immediately.", self.name);
+                    Err(ToolError::of(ErrorKind::Unavailable, what))
+                }
+            },
+            Attempt::Done(returned) => Ok(*returned),
+        }
+    }
+
+    async fn attempt(&self, call: &RemoteCall) -> Result<Attempt, ToolError> {
+        let RemoteCall { wanted, name, most, ears, stopped } = call;
         let connection = tokio::select! {
             connection = self.connected() => connection?,
             () = stopped.cancelled() => return Err(ToolError::of(ErrorKind::Cancelled, "The call was stopped.")),
         };
         let idle = self.start.spec.timeout.unwrap_or(IDLE);
-        let patience = Patience { idle, total: TOTAL.min(most) };
-        let params = CallToolRequestParams::new(tool.clone()).with_arguments(arguments);
-        let result = connection.call(params, patience, (progress, stopped)).await;
+        let patience = Patience { idle, total: TOTAL.min(*most) };
+        let result = match wanted {
+            Wanted::Result(request) => connection
+                .ask((**request).clone(), patience, (ears.clone(), stopped.clone()))
+                .await
+                .map(|result| Returned::Result(Box::new(result), connection.secrets())),
+            Wanted::Listing => connection.listing(patience, ears.clone()).await.map(Returned::Listing),
+        };
         if !connection.is_open() {
             self.state.lock().await.connection = None;
         }
-        result.map_err(|why| self.error_of(why, (&tool, patience)))
+        match result {
+            Err(NoResult::Refused(why)) if why == FORGOTTEN => Ok(Attempt::Forgotten),
+            Err(why) => Err(self.error_of(why, (name, patience))),
+            Ok(returned) => Ok(Attempt::Done(Box::new(returned))),
+        }
     }
 
     /// Returns the connection, once the server lists the tools that the user agreed to.
@@ -193,9 +255,16 @@ impl Server {
         let name = &self.name;
         match why {
             NoResult::Refused(said) => {
-                let what = format!("The MCP server \"{name}\" refused the call of \"{tool}\": {}", visible(&said));
+                let what =
+                    format!("The MCP server \"{name}\" refused the call of \"{tool}\". {}", words_of_server(&said));
                 let next = Next::FixArguments("change the arguments, or do without this tool".to_owned());
                 ToolError::new(ErrorKind::Failed, what, next)
+            }
+            NoResult::NeedsUser(what) => {
+                let what = format!("The MCP server \"{name}\" refuses haft; \"{tool}\" was not called. {what}");
+                self.place.note_error(Some(&what));
+                let next = "tell the user what the server needs; do without this tool until then".to_owned();
+                ToolError::new(ErrorKind::NeedsApproval, what, Next::AskUser(next))
             }
             NoResult::TooLong(limit) => {
                 let which = if limit < patience.total { "without progress" } else { "in all" };

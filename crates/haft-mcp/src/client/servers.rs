@@ -1,25 +1,34 @@
 //! The tools of all configured servers, from what haft remembers of each: nothing is started to list them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use haft_contract::tool::AnyTool;
+use haft_contract::closest::closest;
 use haft_host::notices::Notices;
 use haft_host::options::Options;
-use haft_host::servers::{ConfiguredServer, Origin, ServerScope, ServerSpec, ServerTools, configured};
+use haft_host::servers::local_code::LocalCode;
+use haft_host::servers::{ConfiguredServer, OfferedTool, Origin, ServerScope, ServerSpec, ServerTools, configured};
 
 use super::connection::Start;
-use super::manifest::Manifest;
+use super::manifest::{Manifest, Offers};
 use super::record::{RecordPlace, ServerRecord, consent_hash};
+use super::resources::resource_tools;
 use super::server::Server;
 use super::thread::ClientThread;
 use super::tool::RemoteTool;
+
+/// What the tools for resources belong to, which are for all servers together.
+const RESOURCES: &str = "resources";
 
 /// The servers of a workspace. When it is dropped, all that run end.
 #[derive(Default)]
 pub struct Servers {
     thread: Arc<ClientThread>,
     known: Mutex<HashMap<String, Arc<Server>>>,
+    /// Only these, where the caller names some.
+    only: Option<BTreeSet<String>>,
+    /// What was said already: servers are looked at again while haft runs.
+    told: Mutex<HashSet<String>>,
 }
 
 impl Servers {
@@ -29,29 +38,88 @@ impl Servers {
         Options { servers: Some(Arc::new(Self::default())), ..options }
     }
 
+    /// Adds the tools of these servers and of no other; without a name, of none. Starts nothing.
+    ///
+    /// # Errors
+    ///
+    /// Fails if no file names one of them.
+    pub fn only_added_to(options: Options, names: &[String]) -> Result<Options, String> {
+        if names.is_empty() {
+            return Ok(options);
+        }
+        let scope = ServerScope::open(&options).map_err(|error| format!("{error:#}"))?;
+        let (servers, _) = configured(&scope);
+        let is_there = |name: &String| servers.iter().any(|server| server.name == *name);
+        if let Some(name) = names.iter().find(|name| !is_there(name)) {
+            let near = closest(name, servers.iter().map(|server| server.name.as_str()));
+            let near = near.map(|near| format!(" (did you mean \"{near}\"?)")).unwrap_or_default();
+            return Err(format!(
+                "no file names an MCP server \"{name}\"{near}. Next: haft mcp list shows the servers; haft mcp add {name} -- \
+                 COMMAND adds one"
+            ));
+        }
+        let servers = Self { only: Some(names.iter().cloned().collect()), ..Self::default() };
+        Ok(Options { servers: Some(Arc::new(servers)), ..options })
+    }
+
+    fn wants(&self, name: &str) -> bool {
+        self.only.as_ref().is_none_or(|only| only.contains(name))
+    }
+
+    /// Says what the user can do about a server, where it is worth a line at the start: for a server of haft's own file or
+    /// one that the caller named, and for consent that ended.
+    fn note(&self, standing: Standing, server: &ConfiguredServer) -> Option<String> {
+        let name = &server.name;
+        let is_wanted = server.origin == Origin::Own || self.only.is_some();
+        match (standing, &server.spec) {
+            (Standing::New | Standing::Unlisted, _) if is_wanted => Some(format!(
+                "note: the MCP server \"{name}\" is not used yet: run \"haft mcp add {name}\", which shows its command line and asks"
+            )),
+            (Standing::Changed, _) => Some(format!(
+                "note: the MCP server \"{name}\" is not used: its command line has changed, or what it runs of this folder, \
+                 since you agreed to it; \"haft mcp add {name}\" shows it and asks"
+            )),
+            (Standing::Broken, Err(problem)) if self.only.is_some() => {
+                Some(format!("note: the MCP server \"{name}\" in {} cannot be used: {problem}", server.file.display()))
+            }
+            _ => None,
+        }
+    }
+
+    fn is_new(&self, note: &str) -> bool {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(note.to_owned())
+    }
+
+    /// Ends the servers that no tool of the catalogue belongs to any more.
+    fn keep_only(&self, keys: &HashSet<String>) {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).retain(|key, _| keys.contains(key));
+    }
+
     /// Returns the server of a record; one that runs already stays the same.
-    fn server(&self, name: &str, (start, agreed): (Start, Manifest), place: RecordPlace) -> Arc<Server> {
+    fn server(&self, (start, agreed, offers): (Start, Manifest, Offers), place: RecordPlace) -> Arc<Server> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(server) = known.get(&place.key).filter(|server| server.is_as(&start, &agreed)) {
             return server.clone();
         }
         let key = place.key.clone();
-        let server = Arc::new(Server::new(name.to_owned(), (start, agreed), place, self.thread.clone()));
+        let name = start.name.clone();
+        let server = Arc::new(Server::new(name, (start, agreed, offers), place, self.thread.clone()));
         known.insert(key, server.clone());
         server
     }
 }
 
 impl ServerTools for Servers {
-    fn tools(&self, scope: ServerScope, notices: &dyn Notices) -> Vec<Arc<dyn AnyTool>> {
+    fn tools(&self, scope: ServerScope, notices: &dyn Notices) -> Vec<OfferedTool> {
         let scope = Arc::new(scope);
         let (servers, _) = configured(&scope);
-        let mut tools: Vec<Arc<dyn AnyTool>> = Vec::new();
-        for server in servers.iter().filter(|server| server.hidden_by.is_none()) {
+        let (mut tools, mut keys) = (Vec::new(), HashSet::new());
+        let mut with_resources = Vec::new();
+        for server in servers.iter().filter(|server| server.hidden_by.is_none() && self.wants(&server.name)) {
             let place = RecordPlace::of(server, &scope);
             let record = place.read();
-            let standing = Standing::of(server, &record);
-            if let Some(note) = standing.note(server) {
+            let standing = Standing::of((server, &scope), &record);
+            if let Some(note) = self.note(standing, server).filter(|note| self.is_new(note)) {
                 notices.note(&note);
             }
             let (Standing::Allowed, Ok(spec), Some(agreed)) = (standing, &server.spec, record.manifest) else {
@@ -59,15 +127,24 @@ impl ServerTools for Servers {
             };
             let spec = with_hosts(spec, &record.hosts);
             let filter = spec.filter.clone();
-            let start = Start { spec, key: place.key.clone(), scope: scope.clone(), era: record.era };
-            let server = self.server(&server.name, (start, agreed), place);
+            keys.insert(place.key.clone());
+            let (name, key) = (server.name.clone(), place.key.clone());
+            let local_code = LocalCode::of(&spec, scope.workspace());
+            let start = Start { name, spec, key, scope: scope.clone(), era: record.era, local_code };
+            let server = self.server((start, agreed, record.offers), place);
+            if server.offers.resources {
+                with_resources.push(server.clone());
+            }
             for listed in server.agreed.tools.iter().filter(|listed| filter.admits(&listed.name)) {
                 // "haft mcp list" and "haft mcp doctor" say which tools are left out, and why.
                 if let Ok(tool) = RemoteTool::new(&server, listed) {
-                    tools.push(Arc::new(tool));
+                    tools.push(OfferedTool { server: server.name.clone(), tool: Arc::new(tool) });
                 }
             }
         }
+        let of_all = |tool| OfferedTool { server: RESOURCES.to_owned(), tool };
+        tools.extend(resource_tools(&with_resources).into_iter().map(of_all));
+        self.keep_only(&keys);
         tools
     }
 }
@@ -97,7 +174,7 @@ pub(crate) enum Standing {
 }
 
 impl Standing {
-    pub(crate) fn of(server: &ConfiguredServer, record: &ServerRecord) -> Self {
+    pub(crate) fn of((server, scope): (&ConfiguredServer, &ServerScope), record: &ServerRecord) -> Self {
         let spec = match &server.spec {
             _ if server.hidden_by.is_some() => return Standing::Hidden,
             Ok(spec) => spec,
@@ -105,7 +182,7 @@ impl Standing {
         };
         match &record.agreed {
             None => Standing::New,
-            Some(agreed) if *agreed != consent_hash(spec) => Standing::Changed,
+            Some(agreed) if *agreed != consent_hash(spec, scope.workspace()) => Standing::Changed,
             Some(_) if record.manifest.is_none() => Standing::Unlisted,
             Some(_) => Standing::Allowed,
         }
@@ -120,21 +197,6 @@ impl Standing {
             Standing::Unlisted => "no tools yet",
             Standing::Broken => "off",
             Standing::Hidden => "hidden",
-        }
-    }
-
-    /// Says what the user can do, where it is worth a line at each start: for haft's own file, and for consent that ended.
-    fn note(self, server: &ConfiguredServer) -> Option<String> {
-        let name = &server.name;
-        match (self, server.origin) {
-            (Standing::New | Standing::Unlisted, Origin::Own) => Some(format!(
-                "note: the MCP server \"{name}\" is not used yet: run \"haft mcp add {name}\", which shows its command line and asks"
-            )),
-            (Standing::Changed, _) => Some(format!(
-                "note: the MCP server \"{name}\" is not used: its command line has changed since you agreed to it; \
-                 \"haft mcp add {name}\" shows it and asks"
-            )),
-            _ => None,
         }
     }
 }

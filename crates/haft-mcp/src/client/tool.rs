@@ -6,7 +6,6 @@ use haft_contract::BoxFuture;
 use haft_contract::context::{PlanContext, RunContext};
 use haft_contract::effect::{Claim, Effect, RemoteClaim};
 use haft_contract::error::ToolError;
-use haft_contract::kinds::ErrorKind;
 use haft_contract::manual::Manual;
 use haft_contract::output::ToolOutput;
 use haft_contract::plan::Plan;
@@ -14,17 +13,17 @@ use haft_contract::schema_rules;
 use haft_contract::spec::Spec;
 use haft_contract::tool::{AnyTool, Bound};
 use haft_contract::visible::visible;
+use haft_host::servers::deferral::tokens_of;
+use rmcp::model::{CallToolRequestParams, ServerResult};
 use serde_json::{Map, Value};
-use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
 
-use super::manifest::{ListedTool, foreign_reference};
+use super::attended::{attended, no_such_result};
+use super::http::check_mirrored;
+use super::manifest::{ListedTool, Manifest, foreign_reference};
 use super::names::{minted, title};
-use super::result::output_of;
-use super::server::{RemoteCall, Server};
-
-/// Words of progress that wait.
-const PROGRESS: usize = 16;
+use super::requests::ServerRequest;
+use super::result::{ResultOf, output_of};
+use super::server::{Returned, Server, Wanted};
 
 /// A tool of a server.
 pub(crate) struct RemoteTool {
@@ -48,6 +47,7 @@ pub(crate) fn spec_of(server: &str, listed: &ListedTool) -> Result<Spec, String>
     if let Some(to) = foreign_reference(&listed.input_schema) {
         return Err(format!("its schema refers to {}, and haft loads no schema from elsewhere", visible(&to)));
     }
+    check_mirrored(&listed.input_schema)?;
     let words = visible(listed.description.trim()).into_owned();
     let words = if words.is_empty() {
         format!("The tool {} of the MCP server {server}.", visible(&listed.name))
@@ -56,11 +56,19 @@ pub(crate) fn spec_of(server: &str, listed: &ListedTool) -> Result<Spec, String>
     };
     let title = visible(&title(server, &listed.name)).replace(['\n', '\t'], " ");
     let manual = Manual { title, words, examples: Vec::new() };
-    let spec = Spec::new(minted(server, &listed.name), manual, shown_schema(&listed.input_schema));
+    let mut spec = Spec::new(minted(server, &listed.name), manual, shown_schema(&listed.input_schema));
+    // A client behind haft gets the same promise; a model is shown only the arguments.
+    let promised = listed.output_schema.as_ref().filter(|schema| foreign_reference(schema).is_none());
+    spec.output_schema = promised.map(|schema| Arc::new(with_visible_texts(schema)));
     match schema_rules::check(&spec).into_iter().find(|broken| !broken.is_advice) {
         Some(broken) => Err(format!("its definition cannot be shown to models: {}: {}", broken.at, broken.rule)),
         None => Ok(spec),
     }
+}
+
+/// Estimates how many tokens the tools of a server take in every request, as a model would see them.
+pub(crate) fn tokens_of_tools(server: &str, manifest: &Manifest) -> usize {
+    manifest.tools.iter().filter_map(|listed| spec_of(server, listed).ok()).map(|spec| tokens_of(&spec)).sum()
 }
 
 /// Returns a schema as models see it: the same, with texts in which nothing hides, and with the type that its root has.
@@ -116,33 +124,18 @@ impl Bound for BoundCall {
     fn run<'a>(self: Box<Self>, cx: &'a RunContext<'a>) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(async move {
             let Self { tool, arguments } = *self;
-            cx.go_on()?;
-            let (progress, mut heard) = mpsc::channel(PROGRESS);
-            let stopped = CancellationToken::new();
-            // When the call is given up, the server is told.
-            let _guard = stopped.clone().drop_guard();
-            let call = RemoteCall {
-                tool: tool.claim.tool.clone(),
-                arguments,
-                most: cx.limits().time_within_call(),
-                progress,
-                stopped: stopped.clone(),
-            };
-            cx.note_remote_call(&tool.claim)?;
-            let mut calling = Box::pin(tool.server.clone().call(call));
-            loop {
-                tokio::select! {
-                    biased;
-                    () = cx.stopped(), if !stopped.is_cancelled() => stopped.cancel(),
-                    Some(words) = heard.recv() => cx.chunk(&words),
-                    done = &mut calling => {
-                        let result = done?;
-                        if stopped.is_cancelled() {
-                            return Err(ToolError::of(ErrorKind::Cancelled, "The call was stopped."));
-                        }
-                        return output_of(result, &tool.claim.server);
+            let request = CallToolRequestParams::new(tool.claim.tool.clone()).with_arguments(arguments);
+            let wanted = Wanted::Result(Box::new(ServerRequest::Tool(request)));
+            let (returned, notes) = attended((&tool.server, &tool.claim), wanted, cx).await?;
+            match returned {
+                Returned::Result(result, secrets) => match *result {
+                    ServerResult::CallToolResult(result) => {
+                        let shown = ResultOf { server: &tool.claim.server, secrets: &secrets, notes: &notes };
+                        output_of(result, &shown)
                     }
-                }
+                    _ => Err(no_such_result(&tool.claim)),
+                },
+                Returned::Listing(_) => Err(no_such_result(&tool.claim)),
             }
         })
     }

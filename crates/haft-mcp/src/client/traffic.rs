@@ -2,7 +2,7 @@
 //!
 //! It knows which requests have no answer yet, whether the list of tools changed, and what came that is no message.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -11,6 +11,9 @@ use rmcp::model::RequestId;
 
 /// Most characters of a line that is no message that are kept.
 const LONGEST_SAMPLE: usize = 200;
+
+/// Most lines of a server's log that are kept.
+const MOST_LOG: usize = 50;
 
 /// The traffic with one server.
 #[derive(Debug, Default)]
@@ -21,6 +24,8 @@ pub(crate) struct Traffic {
     noise: AtomicUsize,
     strays: AtomicUsize,
     sample: Mutex<Option<String>>,
+    refusal: Mutex<Option<String>>,
+    log: Mutex<VecDeque<String>>,
 }
 
 impl Traffic {
@@ -66,6 +71,35 @@ impl Traffic {
         }
     }
 
+    /// Notes that the server refuses haft, and that only the user can help: a sentence without its end.
+    pub(crate) fn note_refusal(&self, what: &str) {
+        *self.refusal.lock().unwrap_or_else(PoisonError::into_inner) = Some(what.to_owned());
+    }
+
+    /// Returns why the server refuses haft, if only the user can help.
+    pub(crate) fn refusal(&self) -> Option<String> {
+        self.refusal.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Notes a line of the server's log; the last ones are kept.
+    pub(crate) fn note_log(&self, line: String) {
+        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        if log.len() == MOST_LOG {
+            log.pop_front();
+        }
+        log.push_back(line);
+    }
+
+    /// Returns the last lines of the server's log.
+    pub(crate) fn log(&self) -> Vec<String> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+
+    /// Returns why the server refused haft the last time, and forgets it.
+    pub(crate) fn take_refusal(&self) -> Option<String> {
+        self.refusal.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
     /// Says what came that is no message, a sentence; nothing where all was in order.
     pub(crate) fn odd(&self) -> Option<String> {
         let (noise, strays) = (self.noise.load(Ordering::Relaxed), self.strays.load(Ordering::Relaxed));
@@ -79,12 +113,12 @@ impl Traffic {
         (!told.is_empty()).then(|| told.join("\n"))
     }
 
-    /// Notes that the answer came when haft had already given up waiting for it.
+    /// Notes that the server has no handshake, though there is no connection yet.
     pub(crate) fn note_modern(&self) {
         self.is_modern.store(true, Ordering::SeqCst);
     }
 
-    /// Returns whether the server answered too late that it has no handshake.
+    /// Returns whether the server said too late, or with an error, that it has no handshake.
     pub(crate) fn is_late_modern(&self) -> bool {
         self.is_modern.load(Ordering::SeqCst)
     }

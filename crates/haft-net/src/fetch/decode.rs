@@ -13,6 +13,8 @@ use super::exchange::{FetchError, text_of};
 const STEP: usize = 32 * 1024;
 /// Longest head of a gzip member: its name and comment have no limit of their own.
 const LONGEST_GZIP_HEAD: usize = 64 * 1024;
+/// Longest name of an encoding that an error repeats.
+const LONGEST_NAME: usize = 20;
 /// What follows the data of a gzip member: checksum and length.
 const GZIP_TAIL: usize = 8;
 
@@ -29,7 +31,7 @@ pub(super) enum Decoder {
     Plain,
     Gzip(Box<Gzip>),
     Deflate { state: Box<InflateState>, has_begun: bool },
-    Brotli(Box<DecompressorWriter<Bounded>>),
+    Brotli { writer: Box<DecompressorWriter<Bounded>>, has_begun: bool },
 }
 
 /// The members of a gzip stream, one after the other.
@@ -90,9 +92,11 @@ impl Decoder {
             "br" => {
                 // The limit is set with the first piece.
                 let bounded = Bounded { bytes: Vec::new(), most: 0 };
-                Ok(Decoder::Brotli(Box::new(DecompressorWriter::new(bounded, STEP))))
+                let writer = Box::new(DecompressorWriter::new(bounded, STEP));
+                Ok(Decoder::Brotli { writer, has_begun: false })
             }
-            other => Err(not_understood(&format!("as {other:?}"))),
+            other if is_name(other) => Err(not_understood(&format!("as {other:?}"))),
+            _ => Err(not_understood("in a way that has no proper name")),
         }
     }
 
@@ -115,7 +119,8 @@ impl Decoder {
                 }
                 inflated(state, piece, (body, most)).map(|(_, flow, _)| flow)
             }
-            Decoder::Brotli(writer) => {
+            Decoder::Brotli { writer, has_begun } => {
+                *has_begun |= !piece.is_empty();
                 writer.get_mut().most = most;
                 let written = writer.write_all(piece);
                 Self::after_brotli(written, writer.get_mut(), body)
@@ -148,12 +153,13 @@ impl Decoder {
                 _ if !*has_begun => Ok(()),
                 _ => Err(damaged("it breaks off")),
             },
-            Decoder::Brotli(writer) => {
+            Decoder::Brotli { writer, has_begun } => {
                 writer.get_mut().most = most;
                 let closed = writer.close();
                 let bounded = writer.get_mut();
-                if closed.is_err() && bounded.bytes.len() < bounded.most && !bounded.bytes.is_empty() {
-                    return Err(damaged("it breaks off"));
+                if closed.is_err() && bounded.bytes.len() < bounded.most && *has_begun {
+                    let why = if bounded.bytes.is_empty() { "it is not brotli" } else { "it breaks off" };
+                    return Err(damaged(why));
                 }
                 *body = std::mem::take(&mut bounded.bytes);
                 Ok(())
@@ -256,6 +262,11 @@ fn inflated(
             Err(_) => return Err(damaged("its data is invalid")),
         }
     }
+}
+
+/// Returns whether a text is a name of an encoding, and no sentence.
+fn is_name(text: &str) -> bool {
+    text.len() <= LONGEST_NAME && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
 }
 
 fn damaged(why: &str) -> FetchError {

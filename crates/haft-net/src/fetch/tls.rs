@@ -3,15 +3,14 @@
 use std::sync::{Arc, OnceLock};
 
 use haft_contract::web::{WebScheme, WebUrl};
-use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
-use rustls_platform_verifier::BuilderVerifierExt;
 use tokio::io::{AsyncRead, AsyncWrite};
 #[expect(clippy::disallowed_types, reason = "this is the crate that the network is reached through")]
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
 use super::exchange::FetchError;
+use crate::trusted_tls::{TrustedRoots, client_config};
 
 /// A connection, encrypted or not.
 pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
@@ -54,11 +53,7 @@ impl Security {
 }
 
 fn connector_of_the_system() -> Result<TlsConnector, FetchError> {
-    let failed = |error: rustls::Error| FetchError::NotTrusted(error.to_string());
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let versions = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-    let mut config =
-        versions.and_then(|builder| builder.with_platform_verifier()).map_err(failed)?.with_no_client_auth();
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    let config = client_config(TrustedRoots::System, &[b"http/1.1"]);
+    let config = config.map_err(|error| FetchError::NotTrusted(error.to_string()))?;
     Ok(TlsConnector::from(Arc::new(config)))
 }
