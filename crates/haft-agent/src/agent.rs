@@ -8,7 +8,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use haft_contract::session_state::LASTING;
-use haft_model::conversation::{Message, Reply, Stop, Usage};
+use haft_model::conversation::{Image, Message, Reply, Stop, Usage};
 use haft_model::provider::LanguageModel;
 use haft_runtime::runtime::Runtime;
 use haft_runtime::session::Session;
@@ -60,6 +60,8 @@ pub struct Agent<'a> {
     last_is_new: bool,
     /// What the model is told with the next prompt.
     note: Option<String>,
+    /// What the user shows with the next prompt.
+    to_show: Vec<Image>,
     /// How large the images of the session are together, in bytes of Base64, with those that are not shown any more.
     pub(crate) images_kept: usize,
     pub(crate) gauge: Gauge,
@@ -112,6 +114,7 @@ impl<'a> Agent<'a> {
             used_ids: HashSet::new(),
             last_is_new: false,
             note: None,
+            to_show: Vec::new(),
             images_kept: 0,
             gauge: Gauge::default(),
             guard: Guard::default(),
@@ -154,6 +157,12 @@ impl<'a> Agent<'a> {
         self
     }
 
+    /// Shows the model these images with the next prompt.
+    pub fn showing(mut self, images: Vec<Image>) -> Self {
+        self.to_show = images;
+        self
+    }
+
     /// Returns what was said so far. Every call has its answer.
     pub fn messages(&self) -> &[Message] {
         &self.messages
@@ -163,7 +172,7 @@ impl<'a> Agent<'a> {
     ///
     /// An empty prompt lets the model go on. However it ends, the conversation is valid and the next prompt works.
     pub async fn run(&mut self, prompt: String, told: Telling<'_>, stop: &CancellationToken) -> Outcome {
-        let tools = OfferedTools::of(self.runtime.catalog(), self.model.wire());
+        let tools = OfferedTools::of(self.runtime.catalog(), self.model.wire(), self.settings.only_tools.as_ref());
         let mut run = Run::new(tools, told, stop);
         if !self.last_is_new {
             // The last run may have been dropped in the middle of its calls.
@@ -184,7 +193,9 @@ impl<'a> Agent<'a> {
         let prompt = if prompt.trim().is_empty() { "Go on.".to_owned() } else { prompt };
         self.refuse_what_never_fits(&prompt, run)?;
         let noted = self.note.take().map(|note| format!("{note}\n\n{prompt}"));
-        self.keep(Message::User { text: noted.unwrap_or(prompt) })?;
+        let images = std::mem::take(&mut self.to_show);
+        self.images_kept += images.iter().map(|image| image.base64.len()).sum::<usize>();
+        self.keep(Message::User { text: noted.unwrap_or(prompt), images })?;
         loop {
             self.check_limits(run)?;
             let reply = self.ask(run).await?;
@@ -215,7 +226,7 @@ impl<'a> Agent<'a> {
     fn take_messages(&mut self, run: &Run<'_>) -> Result<(), Ended> {
         while let Some(text) = self.inbox.take() {
             (run.told)(Told::Steered(&text));
-            self.keep(Message::User { text })?;
+            self.keep(Message::user(text))?;
             // Whoever speaks to it may have changed anything.
             self.guard = Guard::default();
         }
@@ -234,7 +245,7 @@ impl<'a> Agent<'a> {
         match advice {
             Advice::End => Err(Ended::GoesInCircles { tool: circle.tool, times: circle.times }),
             Advice::GoOn => Ok(()),
-            Advice::Say(text) => self.keep(Message::User { text }),
+            Advice::Say(text) => self.keep(Message::user(text)),
         }
     }
 
@@ -298,21 +309,19 @@ impl<'a> Agent<'a> {
         run.corrections += 1;
         run.is_under_way()?;
         (run.told)(Told::Unfit(&why));
-        self.keep(Message::User {
-            text: format!(
-                "[haft: your last reply does not fit the schema:\n{why}\nReply with the whole JSON object again, and \
+        self.keep(Message::user(format!(
+            "[haft: your last reply does not fit the schema:\n{why}\nReply with the whole JSON object again, and \
                  with nothing else.]"
-            ),
-        })
+        )))
     }
 
     fn ask_to_go_on(&mut self, run: &mut Run<'_>, why: &str) -> Result<(), Ended> {
         run.try_on(why)?;
         run.continues = run.has_begun;
         (run.told)(Told::GoesOn(why));
-        self.keep(Message::User {
-            text: format!("[haft: your last reply is incomplete: {why}. Continue exactly where it stopped.]"),
-        })
+        self.keep(Message::user(format!(
+            "[haft: your last reply is incomplete: {why}. Continue exactly where it stopped.]"
+        )))
     }
 
     /// Writes down what the session keeps for as long as it can be resumed, where calls have changed it.

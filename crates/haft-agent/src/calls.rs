@@ -69,7 +69,9 @@ impl Agent<'_> {
             Stop::Refused => Some(REFUSED.to_owned()),
             Stop::Length if call.is_cut => Some(CUT_BY_LENGTH.to_owned()),
             _ if call.is_cut => Some(cut(reply.why_cut.as_deref())),
-            Stop::Finished | Stop::Calls | Stop::Length | Stop::Paused | Stop::Cut => self.guard.earlier(call),
+            Stop::Finished | Stop::Calls | Stop::Length | Stop::Paused | Stop::Cut => {
+                run.tools.refuses(self.runtime.catalog(), call).or_else(|| self.guard.earlier(call))
+            }
         }
     }
 

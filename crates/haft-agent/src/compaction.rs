@@ -9,7 +9,7 @@
 use haft_contract::grouped::Grouped;
 use haft_contract::head_and_tail::{whole_lines_after, whole_lines_before};
 use haft_model::conversation::{Answer, Message, Part, Reply};
-use haft_model::images;
+use haft_model::images::{self, Illustrated};
 use serde_json::{Value, json};
 
 use crate::images::{MOST_BYTES_SHOWN, MOST_SHOWN};
@@ -28,6 +28,8 @@ const IMAGE: usize = 5_600;
 const FRAME: usize = 60;
 /// Why an image is not shown any more.
 const IMAGE_LEFT_OUT: &str = "left out to save room; call the tool again if you need it";
+/// The same of an image that the user showed.
+const SHOWN_LEFT_OUT: &str = "left out to save room; ask the user to show it again if you need it";
 /// Stands where whole replies were.
 const REPLIES_LEFT_OUT: &str = "[haft: replies and results that were here are left out to save room.]";
 
@@ -78,18 +80,19 @@ pub(crate) fn compact(messages: &mut Vec<Message>, most: usize) -> Compacted {
 ///
 /// Then half of the room is free again: this is seldom, because it spoils the provider's cache.
 pub(crate) fn bound_images(messages: &mut [Message]) -> Compacted {
-    let mut count = images::answers(messages).map(|answer| answer.images.len()).sum::<usize>();
+    let mut count = images::images_in(messages).count();
     let mut bytes = crate::images::bytes(messages);
     let mut compaction = Compaction { size: size(messages), most: 0, done: Compacted::default() };
     if count <= MOST_SHOWN && bytes <= MOST_BYTES_SHOWN {
         return compaction.done;
     }
     let newest = newest_reply(messages);
-    for answer in messages[..newest].iter_mut().flat_map(answers).filter(|answer| !answer.images.is_empty()) {
+    for message in &mut messages[..newest] {
         if count > MOST_SHOWN / 2 || bytes > MOST_BYTES_SHOWN / 2 {
-            count -= answer.images.len();
-            bytes -= answer.images.iter().map(|image| image.base64.len()).sum::<usize>();
-            compaction.drop_images_of(answer);
+            let one = std::slice::from_ref(message);
+            count -= images::images_in(one).count();
+            bytes -= crate::images::bytes(one);
+            compaction.drop_images_in(message);
         }
     }
     compaction.done
@@ -108,11 +111,22 @@ impl Compaction {
 
     fn drop_images(&mut self, messages: &mut [Message]) {
         let newest = newest_reply(messages);
-        for answer in messages[..newest].iter_mut().flat_map(answers) {
+        for message in &mut messages[..newest] {
             if !self.is_enough() {
-                self.drop_images_of(answer);
+                self.drop_images_in(message);
             }
         }
+    }
+
+    fn drop_images_in(&mut self, message: &mut Message) {
+        if let Message::User { images, .. } = message
+            && !images.is_empty()
+        {
+            self.size -= size_of(message);
+            Illustrated::all_of(message).into_iter().for_each(|shown| shown.leave_out(|_| true, SHOWN_LEFT_OUT));
+            self.size += size_of(message);
+        }
+        answers(message).iter_mut().for_each(|answer| self.drop_images_of(answer));
     }
 
     fn drop_images_of(&mut self, answer: &mut Answer) {
@@ -120,7 +134,7 @@ impl Compaction {
             return;
         }
         self.size -= size_of_answer(answer);
-        images::leave_out(answer, |_| true, IMAGE_LEFT_OUT);
+        Illustrated::answer(answer).leave_out(|_| true, IMAGE_LEFT_OUT);
         self.size += size_of_answer(answer);
         self.done.note(answer);
     }
@@ -234,8 +248,8 @@ fn answers(message: &mut Message) -> &mut [Answer] {
 fn say_that_replies_are_left_out(kept: &mut Vec<Message>) -> usize {
     let before = size(kept);
     match kept.last() {
-        Some(Message::User { text }) if text.ends_with(REPLIES_LEFT_OUT) => {}
-        _ => crate::history::push(kept, Message::User { text: REPLIES_LEFT_OUT.to_owned() }),
+        Some(Message::User { text, .. }) if text.ends_with(REPLIES_LEFT_OUT) => {}
+        _ => crate::history::push(kept, Message::user(REPLIES_LEFT_OUT.to_owned())),
     }
     size(kept) - before
 }
@@ -276,7 +290,7 @@ fn head_and_tail(text: &str, most: usize) -> String {
 fn size_of(message: &Message) -> usize {
     FRAME
         + match message {
-            Message::User { text } => text.len(),
+            Message::User { text, images } => text.len() + images.len() * IMAGE,
             Message::Model(reply) => size_of_reply(reply),
             Message::Tools { answers } => answers.iter().map(size_of_answer).sum(),
         }

@@ -99,7 +99,7 @@ impl Agent<'_> {
     pub(crate) fn end_if_finished(&mut self, answers: &[Answer], run: &mut Run<'_>) -> Result<(), Ended> {
         let Some(Accepted { answer, output }) = self.state.finish.take() else { return Ok(()) };
         if answers.iter().any(|answer| answer.is_error) {
-            return self.keep(Message::User { text: CONTINUES.to_owned() });
+            return self.keep(Message::user(CONTINUES.to_owned()));
         }
         if let Some(answer) = answer {
             (run.told)(Told::Finished(&answer));

@@ -63,7 +63,7 @@ impl Past {
                 }
                 Message::Model(reply) if reply.parts.is_empty() => {}
                 Message::Model(_) if !may_reply(messages.last()) => {
-                    push(&mut messages, Message::User { text: GAP.to_owned() });
+                    push(&mut messages, Message::user(GAP.to_owned()));
                     messages.push(message);
                 }
                 Message::Model(_) | Message::User { .. } => push(&mut messages, message),
@@ -162,9 +162,10 @@ impl Mended {
 /// Adds a message. What the user says twice in a row is one message.
 pub(crate) fn push(messages: &mut Vec<Message>, message: Message) {
     match (messages.last_mut(), message) {
-        (Some(Message::User { text: before }), Message::User { text }) => {
+        (Some(Message::User { text: before, images: shown }), Message::User { text, images }) => {
             before.push_str("\n\n");
             before.push_str(&text);
+            shown.extend(images);
         }
         (_, message) => messages.push(message),
     }

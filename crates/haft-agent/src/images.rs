@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use haft_contract::result::ToolResult;
 use haft_model::conversation::{Image, Message};
-use haft_model::images::{answers, note_missing};
+use haft_model::images::{images_in, note_missing};
 
 /// Most images in one request, and so in the results of one reply.
 pub(crate) const MOST_SHOWN: usize = 20;
@@ -62,5 +62,5 @@ impl Room {
 
 /// Returns how large the images of a conversation are together, in bytes of Base64.
 pub(crate) fn bytes(messages: &[Message]) -> usize {
-    answers(messages).flat_map(|answer| &answer.images).map(|image| image.base64.len()).sum()
+    images_in(messages).map(|image| image.base64.len()).sum()
 }

@@ -1,6 +1,6 @@
 //! The tools of a catalogue, as a model is offered them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use haft_contract::call::{RawArguments, ToolCall};
@@ -16,12 +16,16 @@ pub(crate) struct OfferedTools {
     /// How long they are in a request, in bytes.
     pub(crate) size: usize,
     lifts: HashMap<String, Arc<Lift>>,
+    /// The only tools that may be used, by their names in the catalogue.
+    only: Option<BTreeSet<String>>,
 }
 
 impl OfferedTools {
-    /// Offers everything that a catalogue shows.
-    pub(crate) fn of(catalog: &Catalog, wire: Wire) -> Self {
-        let entries = catalog.list();
+    /// Offers what a catalogue shows; of that only these tools, where they are named.
+    pub(crate) fn of(catalog: &Catalog, wire: Wire, only: Option<&BTreeSet<String>>) -> Self {
+        let only = only.map(|names| names.iter().filter_map(|name| name_in(catalog, name)).collect::<BTreeSet<_>>());
+        let mut entries = catalog.list();
+        entries.retain(|entry| only.as_ref().is_none_or(|names| names.contains(&entry.shown().name)));
         let offered: Vec<Offered<'_>> = entries.iter().map(|entry| Offered::of(entry.shown())).collect();
         let list = lower_all(&offered, provider(wire));
         let lifts = list
@@ -31,7 +35,21 @@ impl OfferedTools {
             .filter_map(|tool| Some((list.native_name(&tool.name)?.to_owned(), Arc::new(tool.lift.clone()))));
         let lifts = lifts.collect();
         let size = list.tools.iter().map(|tool| tool.value.to_string().len()).sum();
-        Self { list, size, lifts }
+        Self { list, size, lifts, only }
+    }
+
+    /// Says why a call is refused although its tool exists; nothing where it may be made.
+    pub(crate) fn refuses(&self, catalog: &Catalog, call: &Call) -> Option<String> {
+        let only = self.only.as_ref()?;
+        // A name that no tool has is told by the runtime.
+        let name = name_in(catalog, &call.name)?;
+        if only.contains(&name) {
+            return None;
+        }
+        let names = only.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
+        let next =
+            if only.is_empty() { "Next: answer without tools.".to_owned() } else { format!("Next: use {names}.") };
+        Some(format!("Not run: the user's command does not allow \"{name}\". Nothing was done. {next}"))
     }
 
     /// Makes a call of what the model wrote.
@@ -43,6 +61,12 @@ impl OfferedTools {
             None => tool_call,
         }
     }
+}
+
+/// Returns the name that a tool has in a catalogue, from that or from what other agents call it.
+fn name_in(catalog: &Catalog, name: &str) -> Option<String> {
+    let meant = || catalog.meant(name, &RawArguments::Text("{}".to_owned())).map(|meant| meant.entry);
+    catalog.find(name).or_else(meant).map(|entry| entry.shown().name.clone())
 }
 
 /// Returns the form in which tools are declared on a wire.

@@ -1,5 +1,7 @@
 //! How far an agent may go, and what it is told first.
 
+use std::collections::BTreeSet;
+
 use haft_model::effort::Effort;
 
 use crate::instructions::Instructions;
@@ -30,6 +32,8 @@ pub struct Settings {
     pub effort: Option<Effort>,
     /// Whether the first reply to a prompt must call a tool. Later ones need not, or nothing would ever be finished.
     pub call_first: bool,
+    /// The only tools that the model may use for its prompts; all that are listed where nothing is said.
+    pub only_tools: Option<BTreeSet<String>>,
     /// What the model is told before everything else.
     pub instructions: Instructions,
     /// What the last answer has to fit; any words where nothing is said.
@@ -50,6 +54,7 @@ impl Default for Settings {
             most_tokens: None,
             effort: None,
             call_first: false,
+            only_tools: None,
             instructions: Instructions::default(),
             output: None,
         }

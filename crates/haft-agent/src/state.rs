@@ -73,7 +73,7 @@ impl AgentState for ShownState {
 
 fn shown(message: &Message) -> Value {
     match message {
-        Message::User { text } => json!({ "role": "user", "content": text }),
+        Message::User { text, .. } => json!({ "role": "user", "content": text }),
         Message::Model(reply) => {
             let calls = reply.parts.iter().filter_map(|part| match part {
                 Part::Call(call) => Some(json!({ "id": call.id, "name": call.name, "arguments": call.arguments })),

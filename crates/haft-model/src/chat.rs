@@ -18,7 +18,7 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
-use crate::conversation::{Answer, Call, Message, Part, Reply};
+use crate::conversation::{Answer, Call, Image, Message, Part, Reply};
 use crate::form::{Form, Reading};
 use crate::made_ids::{is_nine, nine};
 use crate::offered_names::OfferedNames;
@@ -120,9 +120,10 @@ impl Chat {
         while let Some((message, later)) = rest.split_first() {
             rest = later;
             match message {
-                Message::User { text } => {
-                    let (text, later) = plainly.with_what_follows(text, later);
+                Message::User { text, images } => {
+                    let (text, images, later) = plainly.with_what_follows(text, images, later);
                     rest = later;
+                    unshown.show(&images);
                     if is_behind_results && model_answers {
                         said.push(raw(&json!({ "role": "assistant", "content": NO_ANSWER })));
                     }
@@ -178,16 +179,22 @@ impl Plainly<'_> {
     }
 
     /// Puts what a user said in several messages into one: templates of local models want the roles to alternate.
-    fn with_what_follows<'a>(&self, text: &str, mut rest: &'a [Message]) -> (String, &'a [Message]) {
-        let mut text = text.to_owned();
+    fn with_what_follows<'a>(
+        &self,
+        text: &str,
+        images: &[Image],
+        mut rest: &'a [Message],
+    ) -> (String, Vec<Image>, &'a [Message]) {
+        let (mut text, mut images) = (text.to_owned(), images.to_vec());
         loop {
             match rest.split_first() {
-                Some((Message::User { text: more }, later)) => {
+                Some((Message::User { text: more, images: others }, later)) => {
                     text = format!("{text}\n\n{more}");
+                    images.extend(others.iter().cloned());
                     rest = later;
                 }
                 Some((Message::Model(reply), later)) if self.is_empty(reply) => rest = later,
-                _ => return (text, rest),
+                _ => return (text, images, rest),
             }
         }
     }

@@ -18,6 +18,9 @@ pub enum Message {
     User {
         /// The words.
         text: String,
+        /// The images that the user showed with them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<Image>,
     },
     /// What the model said.
     Model(Reply),
@@ -26,6 +29,13 @@ pub enum Message {
         /// The answers.
         answers: Vec<Answer>,
     },
+}
+
+impl Message {
+    /// What the user says in words.
+    pub fn user(text: impl Into<String>) -> Self {
+        Message::User { text: text.into(), images: Vec::new() }
+    }
 }
 
 /// One reply of a model.

@@ -62,7 +62,7 @@ mod tests {
     fn check(Asked { effort, must_call }: Asked) -> String {
         let schema = json!({ "type": "object" });
         let bash = Offered { name: "bash", title: None, description: "", input_schema: &schema, read_only: None };
-        let messages = [Message::User { text: "Do it.".to_owned() }];
+        let messages = [Message::user("Do it.")];
         let chat = |server| Chat { quirks: Quirks::of_server(server) };
         let forms: [(&dyn Form, Provider, &str); 8] = [
             (&Anthropic, Provider::Anthropic, "claude-opus-5"),
@@ -121,11 +121,7 @@ mod tests {
             let reply = Reply { parts, native, stop, usage, why_cut: None };
             let answer =
                 Answer { call: "1".into(), name: "bash".into(), text: "x".into(), is_error: false, images: Vec::new() };
-            let messages = [
-                Message::User { text: "Do it.".into() },
-                Message::Model(reply),
-                Message::Tools { answers: vec![answer] },
-            ];
+            let messages = [Message::user("Do it."), Message::Model(reply), Message::Tools { answers: vec![answer] }];
             let effort = Some(Effort::High);
             let request = Request {
                 instructions: "",

@@ -116,7 +116,10 @@ fn contents(model: &str, request: &Request<'_>) -> Vec<Box<RawValue>> {
     let mut asked: Vec<Asked> = Vec::new();
     for message in request.messages {
         match message {
-            Message::User { text } => contents.push(raw(&json!({ "role": "user", "parts": [{ "text": text }] }))),
+            Message::User { text, images } => {
+                let parts: Vec<Value> = images.iter().map(inline).chain([json!({ "text": text })]).collect();
+                contents.push(raw(&json!({ "role": "user", "parts": parts })));
+            }
             Message::Model(reply) if reply.native.wire == Wire::Gemini && reply.native.model == model => {
                 asked = asked_in(&reply.native.json);
                 // A content without parts is refused.
@@ -187,13 +190,16 @@ fn said_back(answer: &Answer, asked: Option<&Asked>, names: &OfferedNames, seen:
     }
     response.insert("name".to_owned(), json!(name));
     response.insert("response".to_owned(), json!({ member: answer.text }));
-    let image = |image: &Image| json!({ "inlineData": { "mimeType": image.media_type, "data": image.base64 } });
-    let mut images: Vec<Value> = answer.images.iter().map(image).collect();
+    let mut images: Vec<Value> = answer.images.iter().map(inline).collect();
     if seen == Seen::Inside && !images.is_empty() {
         response.insert("parts".to_owned(), Value::Array(std::mem::take(&mut images)));
     }
     images.insert(0, json!({ "functionResponse": response }));
     images
+}
+
+fn inline(image: &Image) -> Value {
+    json!({ "inlineData": { "mimeType": image.media_type, "data": image.base64 } })
 }
 
 /// Returns a reply of another model; nothing where it says nothing.

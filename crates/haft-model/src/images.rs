@@ -12,18 +12,50 @@ pub fn answers(messages: &[Message]) -> impl DoubleEndedIterator<Item = &Answer>
     })
 }
 
-/// Leaves all images out of a conversation for this reason.
-pub fn leave_out_all(messages: &mut [Message], why: &str) {
-    for answer in messages.iter_mut().flat_map(answers_of) {
-        leave_out(answer, |_| true, why);
+/// Returns the images of a conversation: those of answers and those that the user shows.
+pub fn images_in(messages: &[Message]) -> impl Iterator<Item = &Image> {
+    messages.iter().flat_map(|message| match message {
+        Message::Tools { answers } => answers.iter().flat_map(|answer| &answer.images).collect::<Vec<_>>(),
+        Message::User { images, .. } => images.iter().collect(),
+        Message::Model(_) => Vec::new(),
+    })
+}
+
+/// A text with its images.
+#[derive(Debug)]
+pub struct Illustrated<'m> {
+    text: &'m mut String,
+    images: &'m mut Vec<Image>,
+}
+
+impl<'m> Illustrated<'m> {
+    /// An answer with its images.
+    pub fn answer(answer: &'m mut Answer) -> Self {
+        Self { text: &mut answer.text, images: &mut answer.images }
+    }
+
+    /// Returns the texts with images of a message.
+    pub fn all_of(message: &'m mut Message) -> Vec<Self> {
+        match message {
+            Message::Tools { answers } => answers.iter_mut().map(Self::answer).collect(),
+            Message::User { text, images } => vec![Self { text, images }],
+            Message::Model(_) => Vec::new(),
+        }
+    }
+
+    /// Leaves images out for this reason.
+    pub fn leave_out(self, is_left_out: impl Fn(&Image) -> bool, why: &str) {
+        let before = self.images.len();
+        self.images.retain(|image| !is_left_out(image));
+        note_missing(self.text, before - self.images.len(), why);
     }
 }
 
-/// Leaves images out of an answer for this reason.
-pub fn leave_out(answer: &mut Answer, is_left_out: impl Fn(&Image) -> bool, why: &str) {
-    let before = answer.images.len();
-    answer.images.retain(|image| !is_left_out(image));
-    note_missing(&mut answer.text, before - answer.images.len(), why);
+/// Leaves all images out of a conversation for this reason.
+pub fn leave_out_all(messages: &mut [Message], why: &str) {
+    for illustrated in messages.iter_mut().flat_map(Illustrated::all_of) {
+        illustrated.leave_out(|_| true, why);
+    }
 }
 
 /// Says behind a text that so many of its images are not shown, and why.
@@ -33,13 +65,5 @@ pub fn note_missing(text: &mut String, images: usize, why: &str) {
         0 => {}
         1 => text.push_str(&format!("{gap}[1 image is not shown: {why}]")),
         _ => text.push_str(&format!("{gap}[{images} images are not shown: {why}]")),
-    }
-}
-
-/// Returns the answers of a message, to be changed.
-pub(crate) fn answers_of(message: &mut Message) -> &mut [Answer] {
-    match message {
-        Message::Tools { answers } => answers,
-        Message::User { .. } | Message::Model(_) => &mut [],
     }
 }

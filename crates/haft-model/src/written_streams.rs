@@ -71,7 +71,7 @@ impl Written {
     }
 
     fn messages(&self) -> Vec<Message> {
-        let mut messages = vec![Message::User { text: "Do it.".to_owned() }];
+        let mut messages = vec![Message::user("Do it.")];
         if let Some(id) = self.setting("earlier_id") {
             let call = Call { id: id.to_owned(), name: "bash".to_owned(), arguments: "{}".to_owned(), is_cut: false };
             let json = RawValue::from_string("{}".to_owned()).expect("it is JSON");
@@ -210,7 +210,7 @@ fn answers_to(messages: &[Message]) -> Message {
             images: Vec::new(),
         })
         .collect();
-    if answers.is_empty() { Message::User { text: "Go on.".to_owned() } } else { Message::Tools { answers } }
+    if answers.is_empty() { Message::user("Go on.") } else { Message::Tools { answers } }
 }
 
 /// Shows a request as it is sent, one message a line. How tools look is settled elsewhere.

@@ -32,13 +32,13 @@ fn reply(parts: Vec<Part>) -> Message {
 }
 
 fn conversation(steps: &[Step]) -> Vec<Message> {
-    let mut messages = vec![Message::User { text: "prompt 0.".into() }];
+    let mut messages = vec![Message::user("prompt 0.")];
     for (number, step) in steps.iter().enumerate() {
         let is_answered = !matches!(messages.last(), Some(Message::Model(_)));
         match step {
             Step::Prompt(size) => {
                 let text = format!("prompt {} {}.", number + 1, "é".repeat(*size));
-                crate::history::push(&mut messages, Message::User { text });
+                crate::history::push(&mut messages, Message::user(text));
             }
             Step::Text(size) if is_answered => messages.push(reply(vec![Part::Text("x".repeat(*size))])),
             Step::Calls(sizes) if is_answered => {
@@ -78,7 +78,7 @@ fn calls_are_paired(messages: &[Message]) -> bool {
 
 fn prompts(messages: &[Message]) -> String {
     let texts = messages.iter().filter_map(|message| match message {
-        Message::User { text } => Some(text.replace(REPLIES_LEFT_OUT, "")),
+        Message::User { text, .. } => Some(text.replace(REPLIES_LEFT_OUT, "")),
         Message::Model(_) | Message::Tools { .. } => None,
     });
     texts.collect::<String>().split_whitespace().collect()

@@ -32,7 +32,7 @@ fn assert_sum(worked: &Worked, sum: i64, steps: u32) {
 
 fn corrections(worked: &Worked) -> Vec<&str> {
     let texts = worked.messages.iter().filter_map(|message| match message {
-        Message::User { text } => Some(text.as_str()),
+        Message::User { text, .. } => Some(text.as_str()),
         Message::Model(_) | Message::Tools { .. } => None,
     });
     texts.filter(|text| text.contains("does not fit the schema")).collect()

@@ -150,7 +150,7 @@ async fn why_a_reply_broke_off_is_said_to_the_model_to_the_user_and_at_the_end()
     assert_eq!(worked.outcome.ended, Ended::Finished);
     let told = "goes on: the provider ended the reply early: Overloaded";
     assert!(worked.told.iter().any(|line| line == told), "{:?}", worked.told);
-    let Message::User { text } = &worked.messages[2] else { panic!("haft speaks: {:?}", worked.messages) };
+    let Message::User { text, .. } = &worked.messages[2] else { panic!("haft speaks: {:?}", worked.messages) };
     assert_eq!(
         text,
         "[haft: your last reply is incomplete: the provider ended the reply early: Overloaded. Continue exactly where it stopped.]"

@@ -64,7 +64,8 @@ async fn a_run_goes_on_when_another_call_of_the_reply_did_not_work() {
     let worked = work(&scene(), &puppet, Settings::default()).await;
     assert_eq!((&worked.outcome.ended, worked.outcome.steps), (&Ended::Finished, 2));
     assert_eq!(worked.outcome.answer, "I see, it is missing.");
-    let is_told = |message: &Message| matches!(message, Message::User { text } if text.contains("the run continues"));
+    let is_told =
+        |message: &Message| matches!(message, Message::User { text, .. } if text.contains("the run continues"));
     assert!(worked.messages.iter().any(is_told), "{:?}", worked.messages);
 }
 

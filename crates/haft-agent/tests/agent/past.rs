@@ -70,7 +70,7 @@ fn any_message() -> impl Strategy<Value = Message> {
         images: Vec::new(),
     });
     prop_oneof![
-        Just(Message::User { text: "u".into() }),
+        Just(Message::user("u")),
         (parts, stop).prop_map(|(parts, stop)| Message::Model(crate::puppet::reply(parts, stop))),
         prop::collection::vec(answer, 0..4).prop_map(|answers| Message::Tools { answers }),
     ]
@@ -87,7 +87,7 @@ async fn what_is_lost_is_told_with_the_next_prompt() {
         is_error: false,
         images: Vec::new(),
     };
-    let messages = vec![Message::User { text: "first".into() }, Message::Tools { answers: vec![answer] }];
+    let messages = vec![Message::user("first"), Message::Tools { answers: vec![answer] }];
     let past = Past { messages, lost: 1, ..Past::default() };
     let (_, worked) = run(Agent::new(scene.runtime(), scene.session(), &puppet, &log).going_on(past), usize::MAX).await;
     let asked = format!("{:?}", worked.messages);
@@ -133,8 +133,7 @@ async fn two_calls_with_one_id_get_an_id_each() {
             Answer { call: "c".into(), name: "add".into(), text: text.into(), is_error: false, images: Vec::new() };
         Message::Tools { answers: vec![answer] }
     };
-    let messages =
-        vec![Message::User { text: "u".into() }, called(), answered("one"), called(), answered("two"), called()];
+    let messages = vec![Message::user("u"), called(), answered("one"), called(), answered("two"), called()];
     let past = Past { messages, began: vec!["c".into()], ..Past::default() };
     let (_, worked) = run(Agent::new(scene.runtime(), scene.session(), &puppet, &log).going_on(past), usize::MAX).await;
     let answers = worked.answers();

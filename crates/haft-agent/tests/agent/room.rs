@@ -30,7 +30,7 @@ fn puppet(turns: impl IntoIterator<Item = Turn>) -> Puppet {
 fn size(messages: &[Message]) -> usize {
     let answers = |message: &Message| match message {
         Message::Tools { answers } => answers.iter().map(|answer| answer.text.len()).sum(),
-        Message::User { text } => text.len(),
+        Message::User { text, .. } => text.len(),
         Message::Model(reply) => reply.parts.iter().map(|part| format!("{part:?}").len()).sum::<usize>(),
     };
     messages.iter().map(answers).sum()

@@ -32,8 +32,8 @@ async fn messages_reach_the_model_after_its_calls_and_are_written_down_first() {
     assert!(worked.told.contains(&"steered: mind this".to_owned()), "{:?}", worked.told);
     let asked = puppet.asked();
     let last = asked.last().and_then(|messages| messages.last()).expect("it was asked twice");
-    assert!(matches!(last, Message::User { text } if text == "mind this\n\nand that"), "{last:?}");
-    let is_message = |entry: &Entry| matches!(entry, Entry::Message(Message::User { text }) if text == "mind this");
+    assert!(matches!(last, Message::User { text, .. } if text == "mind this\n\nand that"), "{last:?}");
+    let is_message = |entry: &Entry| matches!(entry, Entry::Message(Message::User { text, .. }) if text == "mind this");
     assert!(log.entries().iter().any(is_message));
 }
 

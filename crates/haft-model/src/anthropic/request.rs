@@ -68,6 +68,9 @@ enum Says<'a> {
     Text {
         text: &'a str,
     },
+    Image {
+        source: Source<'a>,
+    },
     ToolUse {
         id: String,
         name: String,
@@ -102,15 +105,19 @@ struct Source<'a> {
     data: &'a str,
 }
 
+impl<'a> Source<'a> {
+    fn of(image: &'a Image) -> Self {
+        Source { r#type: "base64", media_type: &image.media_type, data: &image.base64 }
+    }
+}
+
 impl<'a> ResultContent<'a> {
     fn of(answer: &'a Answer) -> Self {
         let text = if answer.text.trim().is_empty() { NOTHING } else { &answer.text };
         if answer.images.is_empty() {
             return ResultContent::Text(if answer.text.is_empty() { NOTHING } else { &answer.text });
         }
-        let image = |image: &'a Image| Piece::Image {
-            source: Source { r#type: "base64", media_type: &image.media_type, data: &image.base64 },
-        };
+        let image = |image: &'a Image| Piece::Image { source: Source::of(image) };
         ResultContent::Pieces([Piece::Text { text }].into_iter().chain(answer.images.iter().map(image)).collect())
     }
 }
@@ -124,6 +131,10 @@ impl<'a> Block<'a> {
     fn text(text: &'a str) -> Block<'a> {
         let text = if text.trim().is_empty() { NOTHING } else { text };
         Block { says: Says::Text { text }, cache_control: None }
+    }
+
+    fn image(image: &'a Image) -> Block<'a> {
+        Block { says: Says::Image { source: Source::of(image) }, cache_control: None }
     }
 
     fn result(answer: &'a Answer) -> Block<'a> {
@@ -182,7 +193,9 @@ fn turns<'a>(model: &str, request: &Request<'a>) -> Vec<Turn<'a>> {
     let mut turns: Vec<Turn<'a>> = Vec::new();
     for message in request.messages {
         match message {
-            Message::User { text } => add_to_user(&mut turns, vec![Block::text(text)]),
+            Message::User { text, images } => {
+                add_to_user(&mut turns, images.iter().map(Block::image).chain([Block::text(text)]).collect());
+            }
             Message::Tools { answers } => add_to_user(&mut turns, answers.iter().map(Block::result).collect()),
             Message::Model(reply) => {
                 let content = content(model, reply, &names);

@@ -23,6 +23,11 @@ impl Unshown {
         self.0.extend(answer.images.iter().map(image));
     }
 
+    /// Adds those that the user shows.
+    pub(super) fn show(&mut self, images: &[Image]) {
+        self.0.extend(images.iter().map(image));
+    }
+
     /// Returns what the user says with these words, and with the images before them.
     pub(super) fn before(&mut self, words: String) -> Value {
         let mut parts = std::mem::take(&mut self.0);

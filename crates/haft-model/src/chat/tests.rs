@@ -77,7 +77,7 @@ fn conversation() -> Vec<Message> {
         is_error: false,
         images: Vec::new(),
     };
-    let user = |text: &str| Message::User { text: text.to_owned() };
+    let user = |text: &str| Message::user(text.to_owned());
     vec![
         user("Do it."),
         user("Now."),
@@ -190,7 +190,7 @@ fn each_server_gets_the_members_that_it_documents() {
     let schema = json!({ "type": "object" });
     let bash = Offered { name: "bash", title: None, description: "", input_schema: &schema, read_only: None };
     let tools = lower_all(&[bash], Provider::OpenAi);
-    let messages = [Message::User { text: "Do it.".to_owned() }];
+    let messages = [Message::user("Do it.")];
     let request = Request {
         instructions: "Be short.",
         tools: &tools,

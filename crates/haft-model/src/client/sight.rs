@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use blake3::Hash;
 
 use crate::conversation::{Image, Message};
-use crate::images::{answers, answers_of, leave_out};
+use crate::images::{Illustrated, images_in};
 use crate::provider::{ModelError, ModelErrorKind};
 
 const TURNED_OFF: &str = "images are turned off";
@@ -66,12 +66,12 @@ impl Sight {
         let refused = self.refused();
         let is_left_out = |image: &Image| self.none.get().is_some() || refused.contains(&hash(image));
         let knows = self.none.get().is_some() || !refused.is_empty();
-        if !knows || !answers(messages).flat_map(|answer| &answer.images).any(is_left_out) {
+        if !knows || !images_in(messages).any(is_left_out) {
             return Cow::Borrowed(messages);
         }
         let mut shown = messages.to_vec();
-        for answer in shown.iter_mut().flat_map(answers_of) {
-            leave_out(answer, is_left_out, self.why_none().unwrap_or(REFUSED));
+        for illustrated in shown.iter_mut().flat_map(Illustrated::all_of) {
+            illustrated.leave_out(is_left_out, self.why_none().unwrap_or(REFUSED));
         }
         Cow::Owned(shown)
     }
@@ -93,7 +93,7 @@ impl Sight {
         if !words.contains("image") {
             return false;
         }
-        let newest = answers(&shown[newest..]).flat_map(|answer| &answer.images).map(hash);
+        let newest = images_in(&shown[newest..]).map(hash);
         self.refused().extend(newest);
         true
     }
@@ -104,7 +104,7 @@ impl Sight {
 }
 
 fn has_images(messages: &[Message]) -> bool {
-    answers(messages).any(|answer| !answer.images.is_empty())
+    images_in(messages).next().is_some()
 }
 
 fn hash(image: &Image) -> Hash {

@@ -65,7 +65,7 @@ fn a_conversation_with_another_model_has_signatures_where_they_are_asked_for() {
         images: Vec::new(),
     };
     let messages = [
-        Message::User { text: "Do it.".to_owned() },
+        Message::user("Do it."),
         Message::Model(Reply {
             parts,
             native: native.clone(),
@@ -75,7 +75,7 @@ fn a_conversation_with_another_model_has_signatures_where_they_are_asked_for() {
         }),
         Message::Tools { answers: vec![answer("a", false), answer("b", true)] },
         Message::Model(Reply { parts: Vec::new(), native, stop: Stop::Cut, usage: Usage::default(), why_cut: None }),
-        Message::User { text: "Go on.".to_owned() },
+        Message::user("Go on."),
     ];
     let request = Request {
         instructions: "Be short.",

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::conversation::{Answer, Message, Part, Reply};
+use crate::conversation::{Answer, Image, Message, Part, Reply};
 use crate::foreign::{arguments_or_nothing, safe_id};
 use crate::offered_names::OfferedNames;
 use crate::provider::Request;
@@ -44,6 +44,7 @@ struct Reasoning {
 enum Item<'a> {
     Native(Box<RawValue>),
     Words { role: &'static str, content: &'a str },
+    Shown { role: &'static str, content: Vec<Piece<'a>> },
     Call { r#type: &'static str, call_id: String, name: String, arguments: String },
     Answer { r#type: &'static str, call_id: String, output: Output<'a> },
 }
@@ -63,12 +64,18 @@ enum Piece<'a> {
     InputImage { image_url: String },
 }
 
+impl<'a> Piece<'a> {
+    fn of(images: &'a [Image]) -> impl Iterator<Item = Self> {
+        images.iter().map(|image| Piece::InputImage { image_url: image.data_url() })
+    }
+}
+
 impl<'a> Output<'a> {
     fn of(answer: &'a Answer) -> Self {
         if answer.images.is_empty() {
             return Output::Text(&answer.text);
         }
-        let images = answer.images.iter().map(|image| Piece::InputImage { image_url: image.data_url() });
+        let images = Piece::of(&answer.images);
         Output::Pieces([Piece::InputText { text: &answer.text }].into_iter().chain(images).collect())
     }
 }
@@ -138,7 +145,13 @@ fn items<'a>(model: &str, request: &Request<'a>) -> Vec<Item<'a>> {
     let mut items = Vec::new();
     for message in request.messages {
         match message {
-            Message::User { text } => items.push(Item::Words { role: "user", content: text }),
+            Message::User { text, images } if images.is_empty() => {
+                items.push(Item::Words { role: "user", content: text });
+            }
+            Message::User { text, images } => {
+                let content = Piece::of(images).chain([Piece::InputText { text }]).collect();
+                items.push(Item::Shown { role: "user", content });
+            }
             Message::Tools { answers } => items.extend(answers.iter().map(|answer| Item::Answer {
                 r#type: "function_call_output",
                 call_id: safe_id(&answer.call),

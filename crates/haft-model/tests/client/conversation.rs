@@ -72,7 +72,7 @@ impl Outcome {
 }
 
 pub fn said(text: &str) -> Message {
-    Message::User { text: text.to_owned() }
+    Message::user(text.to_owned())
 }
 
 /// Returns the answers that follow a reply, or the next words where it calls nothing.
