@@ -30,6 +30,7 @@ use crate::commands::rules::RulesArguments;
 use crate::commands::run::Run;
 use crate::commands::sessions::Sessions;
 use crate::commands::setup::Setup;
+use crate::deferred::Deferred;
 use crate::notices::Stderr;
 
 /// The handle between a model and its tools: checks every call, runs commands in a sandbox, and records changes so that
@@ -112,56 +113,56 @@ pub(crate) struct Common {
 #[derive(Subcommand)]
 pub(crate) enum Command {
     /// Call a tool yourself, through the same steps as a model's call
-    Call(Call),
+    Call(Deferred<Call>),
     /// Run a command yourself, in the sandbox and with undo, with its own streams and terminal
-    Exec(Exec),
+    Exec(Deferred<Exec>),
     /// Hold a session for commands of separate processes
     #[command(hide = true)]
-    Hold(Hold),
+    Hold(Deferred<Hold>),
     /// Show the tools as a model sees them
-    Tools(Tools),
+    Tools(Deferred<Tools>),
     /// Check configuration and tool definitions, and report each problem with its fix
-    Check(Check),
+    Check(Deferred<Check>),
     /// Create a working tool to start from
-    New(New),
+    New(Deferred<New>),
     /// Serve the tools to other programs over the Model Context Protocol (MCP)
-    Mcp(McpArguments),
+    Mcp(Deferred<McpArguments>),
     /// Explain how rules judge a command; list and test the rules
-    Rules(RulesArguments),
+    Rules(Deferred<RulesArguments>),
     /// Show which hosts commands may reach; allow, deny and learn hosts
-    Network(NetworkArguments),
+    Network(Deferred<NetworkArguments>),
     /// Set up another agent to ask haft, with sandbox and undo
-    Setup(Setup),
+    Setup(Deferred<Setup>),
     /// Judge one call of another agent, as a hook of that agent
-    Guard(Guard),
+    Guard(Deferred<Guard>),
     /// Trust a project's haft files: settings, rules, tools and prompts
-    Trust(Trust),
+    Trust(Deferred<Trust>),
     /// Report the state of this workspace, or of one tool
-    Doctor(Doctor),
+    Doctor(Deferred<Doctor>),
     /// List the changes that were made through haft in this workspace, newest first
-    Log(Log),
+    Log(Deferred<Log>),
     /// Show what one change set changed
-    Diff(Diff),
+    Diff(Deferred<Diff>),
     /// Show which change set, agent and call wrote each line of a file
-    Blame(BlameArguments),
+    Blame(Deferred<BlameArguments>),
     /// Undo a change set
-    Undo(Undo),
+    Undo(Deferred<Undo>),
     /// Revert the last undo
     Redo,
     /// Show what haft keeps on disk, and free what you choose
-    Gc(Gc),
+    Gc(Deferred<Gc>),
     /// Let a model work on a task
-    Run(Run),
+    Run(Deferred<Run>),
     /// Continue a session
-    Resume(Resume),
+    Resume(Deferred<Resume>),
     /// Replay a session in a copy, without a model, and report differences
-    Replay(Replay),
+    Replay(Deferred<Replay>),
     /// List the sessions of this workspace, most recently used first
-    Sessions(Sessions),
+    Sessions(Deferred<Sessions>),
     /// List and control the background jobs of running sessions
-    Jobs(JobsArguments),
+    Jobs(Deferred<JobsArguments>),
     /// List the models that you can use here, and where haft found them
-    Models(ModelFlags),
+    Models(Deferred<ModelFlags>),
     /// Show real calls in a scratch folder, in five seconds
     Tour,
     /// Print a completion script for a shell
@@ -247,13 +248,16 @@ pub(crate) struct Undo {
     /// Undo everything in the session of the newest change set
     #[arg(long)]
     pub(crate) session: bool,
+    /// Undo change set N and all later ones of its session
+    #[arg(long, value_name = "N", conflicts_with_all = ["number", "turn", "session"])]
+    pub(crate) since: Option<u64>,
     /// Undo only the changes to this file, or in this folder
     #[arg(long, value_name = "PATH")]
     pub(crate) file: Option<PathBuf>,
     /// Undo only this hunk of a file, as numbered by "haft diff N" (src/a.rs:2); repeatable; without FILE:K, haft shows the
     /// hunks one by one at the terminal and asks about each
     #[arg(long = "hunk", value_name = "FILE:K", num_args = 0..=1, default_missing_value = "", value_parser = hunk)]
-    #[arg(conflicts_with_all = ["file", "turn", "session", "beside"])]
+    #[arg(conflicts_with_all = ["file", "turn", "session", "since", "beside"])]
     pub(crate) hunks: Vec<Hunk>,
     /// Restore earlier versions beside the current files, as NAME.before-N
     #[arg(long)]

@@ -7,6 +7,7 @@ mod agent;
 mod arguments;
 mod caller;
 mod commands;
+mod deferred;
 mod exit;
 mod live;
 mod notices;
@@ -16,6 +17,7 @@ mod screen;
 mod shown_diff;
 mod terminal;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -31,6 +33,12 @@ fn main() -> ExitCode {
     haft_sandbox::ignore_file_size_signal();
     tell_only_places_of_panics();
     let words = command_line();
+    if asks_only_for_version(&words) {
+        return match screen::answer(concat!("haft ", env!("HAFT_VERSION"))) {
+            Ok(()) => Exit::Ok.into(),
+            Err(error) => exit_of(&error.into()),
+        };
+    }
     if let Some(wrong) = blank_after_yes(&words) {
         screen::talk(&format!("error: {wrong}"));
         return Exit::Usage.into();
@@ -55,13 +63,24 @@ fn main() -> ExitCode {
     }
     match run(&arguments) {
         Ok(exit) => exit.into(),
-        // Whoever read our output has gone; there is nobody to tell.
-        Err(error) if is_broken_pipe(&error) => Exit::Ok.into(),
-        Err(error) => {
-            screen::talk(&format!("haft: {error:#}"));
-            if is_of_the_system(&error) { Exit::Failed.into() } else { Exit::Usage.into() }
-        }
+        Err(error) => exit_of(&error),
     }
+}
+
+/// Returns whether the version is all that is asked for. Programs ask often, and making the parser of arguments costs more
+/// than the rest of such a start.
+fn asks_only_for_version(words: &[OsString]) -> bool {
+    matches!(words, [_, only] if only == "--version" || only == "-V")
+}
+
+/// Tells an error, and returns how the command ends.
+fn exit_of(error: &anyhow::Error) -> ExitCode {
+    // Whoever read our output has gone; there is nobody to tell.
+    if is_broken_pipe(error) {
+        return Exit::Ok.into();
+    }
+    screen::talk(&format!("haft: {error:#}"));
+    if is_of_the_system(error) { Exit::Failed.into() } else { Exit::Usage.into() }
 }
 
 /// Runs a subcommand.

@@ -5,8 +5,6 @@
 
 mod circle;
 mod from_afar;
-mod marked;
-mod question;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -22,11 +20,10 @@ use rustix::termios::{QueueSelector, tcflush};
 
 use crate::live::LiveLine;
 use crate::screen::{safe, talk_width};
+use crate::terminal::marked_command::Marks;
+use crate::terminal::question_body::Paper;
 pub(crate) use circle::overseer;
 pub(crate) use from_afar::{AskedFromAfar, Offers};
-use marked::Marks;
-use question::Paper;
-pub(crate) use question::{question_body, scope_words};
 
 /// Returns whether somebody can be asked: both what we write and what we read is a terminal.
 pub(crate) fn somebody_is_there() -> bool {
@@ -126,6 +123,12 @@ fn converse(
                 Err(error) => writeln!(output, "Allowed only now: {}", safe(&format!("{error:#}")))?,
             }
             return Ok(request.yes_to_hosts());
+        }
+        if matches!(answer.as_str(), "v" | "view") {
+            for row in paper.everything(request) {
+                writeln!(output, "{row}")?;
+            }
+            continue;
         }
         match understood(&answer, &request.offers) {
             Some(verdict) => {

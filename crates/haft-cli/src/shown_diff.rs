@@ -1,11 +1,14 @@
 //! Differences as lines for a terminal: removed red, added green, what is unchanged plain.
 
+use std::borrow::Cow;
+
 use haft_contract::diff::{Diff, DiffHunk, DiffLine};
 
 use crate::screen::Part;
+use haft_host::bounded_text::shortened_line;
 
-/// Most characters of a line.
-const LONGEST_LINE: usize = 2_000;
+/// Most characters of a line, unless all lines are shown.
+pub(crate) const LONGEST_LINE: usize = 2_000;
 
 /// A line that is part of a difference, with how it is meant.
 pub(crate) enum Shown {
@@ -27,6 +30,19 @@ impl Shown {
     }
 }
 
+/// Returns how many lines of a difference are not shown, or not shown whole, where at most so many are.
+pub(crate) fn not_whole(diff: &Diff, most_lines: usize) -> usize {
+    let all = diff.hunks.iter().flat_map(|hunk| &hunk.lines);
+    let is_cut = |line: &&DiffLine| matches!(shortened(line.text(), most_lines), Cow::Owned(_));
+    let shown = all.clone().take(most_lines).filter(is_cut).count();
+    all.count().saturating_sub(most_lines) + shown
+}
+
+/// Shortens a line, unless all lines are shown: then a person wants to see everything.
+fn shortened(text: &str, most_lines: usize) -> Cow<'_, str> {
+    if most_lines == usize::MAX { Cow::Borrowed(text) } else { shortened_line(text, LONGEST_LINE) }
+}
+
 /// Returns the lines of a difference, at most so many, and says how many are left out.
 pub(crate) fn lines(diff: &Diff, most_lines: usize) -> Vec<Shown> {
     lines_with(diff, most_lines, &|_, hunk| hunk.header())
@@ -46,7 +62,7 @@ fn lines_with(diff: &Diff, most_lines: usize, header: &dyn Fn(usize, &DiffHunk) 
             break;
         }
         shown.push(Shown::Header(header(number, hunk)));
-        shown.extend(hunk.lines.iter().take(left).map(line));
+        shown.extend(hunk.lines.iter().take(left).map(|one| line(one, most_lines)));
         left = left.saturating_sub(hunk.lines.len());
     }
     match all.saturating_sub(most_lines) {
@@ -60,11 +76,9 @@ fn lines_with(diff: &Diff, most_lines: usize, header: &dyn Fn(usize, &DiffHunk) 
     shown
 }
 
-fn line(line: &DiffLine) -> Shown {
-    let cut: String = line.text().chars().take(LONGEST_LINE).collect();
-    let more = if cut.len() < line.text().len() { " […]" } else { "" };
+fn line(line: &DiffLine, most_lines: usize) -> Shown {
     // One line of the file is one line here, whatever is in it.
-    let text = format!("{}{}{more}", line.prefix(), cut.replace('\n', "\\n"));
+    let text = format!("{}{}", line.prefix(), shortened(line.text(), most_lines).replace('\n', "\\n"));
     match line {
         DiffLine::Equal(_) => Shown::Equal(text),
         DiffLine::Delete(_) => Shown::Delete(text),

@@ -67,6 +67,8 @@ mod rescue;
 mod rules;
 #[path = "cli/setup.rs"]
 mod setup;
+#[path = "cli/skills.rs"]
+mod skills;
 #[path = "cli/terminal.rs"]
 mod terminal;
 #[path = "cli/trust.rs"]

@@ -3,13 +3,21 @@
 
 #[path = "interactive/chat.rs"]
 mod chat;
+#[path = "interactive/commands.rs"]
+mod commands;
 #[path = "interactive/console.rs"]
 mod console;
+#[path = "interactive/outside_text.rs"]
+mod outside_text;
 #[path = "interactive/questions.rs"]
 mod questions;
+#[path = "interactive/rewinding.rs"]
+mod rewinding;
 #[path = "interactive/screen.rs"]
 mod screen;
 #[path = "interactive/scrollback.rs"]
 mod scrollback;
 #[path = "interactive/sessions.rs"]
 mod sessions;
+#[path = "interactive/situations.rs"]
+mod situations;

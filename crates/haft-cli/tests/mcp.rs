@@ -1,6 +1,8 @@
 //! `haft mcp serve` as clients meet it: one real server each, driven line by line over its pipes.
 #![expect(clippy::disallowed_methods, reason = "a test lays out the folders that the command finds, and starts it")]
 
+#[path = "mcp/apart.rs"]
+mod apart;
 #[path = "mcp/cases.rs"]
 mod cases;
 #[path = "mcp/client.rs"]

@@ -21,33 +21,23 @@ mod case;
 mod custom;
 #[path = "seeds/definitions.rs"]
 mod definitions;
+#[path = "seeds/documents.rs"]
+mod documents;
+#[path = "seeds/examples.rs"]
+mod examples;
 #[path = "seeds/meanings.rs"]
 mod meanings;
+#[path = "seeds/server.rs"]
+mod server;
 #[path = "seeds/then.rs"]
 mod then;
 
 use case::Case;
 
-/// A case that is not run yet, and what it waits for.
-struct Waiting {
-    id: &'static str,
-    reason: &'static str,
-    /// When the dialect shows this tool, the case has to be run.
-    until: &'static str,
-}
-
-#[rustfmt::skip]
-const WAITING: [Waiting; 2] = [
-    Waiting { id: "WA-09", reason: "the dialect does not list fetching", until: "fetch" },
-    // Decision 0038: the memory is one file of haft's own, and no setting names another.
-    Waiting { id: "NX-23", reason: "the name of the memory file cannot be chosen", until: "memory file with a chosen name" },
-];
-
 #[test]
 fn every_seed_case_holds_in_its_dialect() {
-    let run = Case::all().into_iter().filter(|case| WAITING.iter().all(|waiting| waiting.id != case.id));
     let mut faults = Vec::new();
-    for case in run {
+    for case in Case::all() {
         let ran = match &case {
             case if by_agent::is_meant(case) => Some(by_agent::run(case)),
             case if by_library::is_meant(case) => by_library::run(case),
@@ -58,15 +48,4 @@ fn every_seed_case_holds_in_its_dialect() {
         faults.extend(then::faults(&case, &ran).into_iter().map(|fault| format!("{}: {fault}", case.id)));
     }
     assert!(faults.is_empty(), "{}", faults.join("\n\n"));
-}
-
-#[test]
-fn a_case_waits_only_for_what_is_not_there() {
-    let cases = Case::all();
-    for Waiting { id, reason, until } in WAITING {
-        let case = cases.iter().find(|case| case.id == id);
-        let case = case.unwrap_or_else(|| panic!("{id} waits and is no case any more; take it out of the list"));
-        let is_there = by_command::tools(case.dialect()).iter().any(|tool| tool == until);
-        assert!(!is_there, "{id} waits because {reason}, which has come: run it, and take it out of the list");
-    }
 }

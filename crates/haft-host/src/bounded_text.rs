@@ -1,5 +1,7 @@
 //! Text of others on one bounded line or in one bounded paragraph, with everything in it visible.
 
+use std::borrow::Cow;
+
 use haft_contract::path::one_line;
 use haft_contract::visible::visible;
 
@@ -58,6 +60,47 @@ pub fn columns_of(c: char) -> usize {
     }
 }
 
+/// Most blanks in a row that are shown as they are.
+const MOST_BLANKS: usize = 60;
+
+/// Shortens one line: many blanks in a row are counted, and of a line that is still too long its beginning and its end are
+/// shown. So nothing at the end of a line is out of sight.
+#[must_use]
+pub fn shortened_line(line: &str, most_characters: usize) -> Cow<'_, str> {
+    let folded = blanks_counted(line);
+    let length = folded.chars().count();
+    if length <= most_characters {
+        return folded;
+    }
+    let (begin, end) = (most_characters - most_characters / 4, most_characters / 4);
+    let left_out = length - begin - end;
+    let head: String = folded.chars().take(begin).collect();
+    let tail: String = folded.chars().skip(length - end).collect();
+    Cow::Owned(format!("{head} […{left_out} characters…] {tail}"))
+}
+
+fn blanks_counted(line: &str) -> Cow<'_, str> {
+    let is_blank = |letter: char| letter.is_whitespace();
+    let mut counted = String::new();
+    let mut rest = line;
+    let mut is_folded = false;
+    while let Some(begin) = rest.find(is_blank) {
+        let end = rest[begin..].find(|letter| !is_blank(letter)).map_or(rest.len(), |length| begin + length);
+        let blanks = &rest[begin..end];
+        counted.push_str(&rest[..begin]);
+        match blanks.chars().count() {
+            // Blanks before the text are no gap in it.
+            count if count > MOST_BLANKS && end < rest.len() => {
+                is_folded = true;
+                counted.push_str(&format!(" […{count} blanks…] "));
+            }
+            _ => counted.push_str(blanks),
+        }
+        rest = &rest[end..];
+    }
+    if is_folded { Cow::Owned(counted + rest) } else { Cow::Borrowed(line) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -71,5 +114,17 @@ mod tests {
     #[test]
     fn what_is_cut_shows_it() {
         assert_eq!((cut("abc", 3), cut("abcd", 3), cut("漢字漢", 4)), ("abc".into(), "ab…".into(), "漢…".into()));
+    }
+
+    #[test]
+    fn the_end_of_a_long_line_is_shown_and_blanks_are_counted() {
+        let hidden = format!("x = 1{}; import os", " ".repeat(5_000));
+        assert_eq!(shortened_line(&hidden, 100), "x = 1 […5000 blanks…] ; import os");
+        let long = format!("{}evil", "a".repeat(5_000));
+        let shown = shortened_line(&long, 100);
+        assert_eq!(shown, format!("{} […4904 characters…] {}evil", "a".repeat(75), "a".repeat(21)));
+        let plain = format!("{}x", " ".repeat(60));
+        assert!(matches!(shortened_line(&plain, 100), Cow::Borrowed(_)));
+        assert_eq!(shortened_line(&" ".repeat(200), 300).len(), 200);
     }
 }

@@ -59,7 +59,8 @@ fn pair(word: &str) -> Option<(String, String)> {
 
 /// Returns the argument that a tool wants first: the first required one, or the first of all.
 fn first_argument(entry: &Entry) -> Option<String> {
-    let schema = &entry.shown().input_schema;
+    let spec = entry.call_spec();
+    let schema = &spec.input_schema;
     let required = schema["required"].as_array().and_then(|names| names.first()?.as_str());
     let first = || schema["properties"].as_object()?.keys().next().map(String::as_str);
     required.or_else(first).map(str::to_owned)

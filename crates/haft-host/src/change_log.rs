@@ -2,8 +2,10 @@
 
 mod moment;
 mod summary;
+mod tool;
 
 pub use moment::moment;
+pub use tool::LogTool;
 
 use std::borrow::Cow;
 use std::time::{SystemTime, UNIX_EPOCH};

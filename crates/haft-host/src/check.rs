@@ -4,6 +4,7 @@ mod conformance;
 mod definitions;
 mod folder;
 mod prompts;
+mod skills;
 mod trials;
 
 use std::collections::BTreeSet;
@@ -16,6 +17,7 @@ use haft_contract::schema_rules;
 use haft_contract::spec::Spec;
 use haft_model::lower::{Offered, Provider, lower};
 use haft_tools::definition;
+use haft_tools::skill::SKILL_FILE;
 use haft_workspace::state::{list_config_folder, read_project_file};
 use serde_json::{Value, json};
 
@@ -129,6 +131,9 @@ impl Checking {
                 return self.add(path, (1, format!("cannot be read: {error}"), "name a readable text file".into()));
             }
         };
+        if path.file_name().is_some_and(|name| name == SKILL_FILE) {
+            return self.skill(path, &text);
+        }
         if is_yaml(path) {
             return self.yaml(path, &text);
         }
@@ -178,7 +183,7 @@ fn problems(path: &Path, text: &str) -> Vec<Problem> {
         _ => vec![(
             1,
             "haft does not know this kind of file".into(),
-            "name a config.toml, a rules.toml, a tools.yaml, a definition (.yaml), a dialect (.toml), the words of a tool (.md, _prompt.xml) or a list of tools (.json)".into(),
+            "name a config.toml, a rules.toml, a tools.yaml, a definition (.yaml), a dialect (.toml), a SKILL.md, the words of a tool (.md, _prompt.xml) or a list of tools (.json)".into(),
         )],
     }
 }

@@ -7,12 +7,16 @@
 
 mod found;
 mod prompts;
+mod skills;
 mod trust_gated;
 
 use std::path::Path;
 use std::sync::Arc;
 
 use haft_contract::BoxFuture;
+use haft_contract::limits::ArgumentWords;
+use haft_contract::schema_rules;
+use haft_contract::spec::Spec;
 use haft_contract::tool::AnyTool;
 use haft_runtime::catalog::{Catalog, CatalogError};
 use haft_runtime::entry::Entry;
@@ -20,11 +24,13 @@ use haft_runtime::runtime::Runtime;
 use haft_runtime::toolset::{Preset, ToolList, Toolset, ToolsetError, ToolsetExt};
 use haft_tools::bound::{Bindings, Home, ToolOwner};
 use haft_tools::definition::Presets;
+use haft_tools::skill::ToolInShort;
 use haft_workspace::project::Held;
 
 use crate::notices::Notices;
 pub use found::{Described, Found};
 pub use prompts::{built_in, worded};
+pub use skills::{FoundSkill, own_skill_folders};
 use trust_gated::TrustGated;
 
 /// Where tools are added: the workspace, the runtime, and the sink for remarks.
@@ -41,21 +47,22 @@ pub struct Assembly<'a> {
 /// Adds the tools that files describe to the catalogue. Returns the values that came from the environment, which nobody
 /// is to see.
 pub async fn add(catalog: &Catalog, found: Found, into: Assembly<'_>) -> Vec<String> {
-    let Found { tools, prompts, notes, .. } = found;
+    let Found { tools, prompts, notes, skills, .. } = found;
     let Assembly { notices, .. } = into;
     notes.iter().for_each(|note| notices.note(note));
-    if tools.is_empty() {
-        return Vec::new();
-    }
-    let adding = Adding { catalog, bindings: Bindings::new(haft_tools::all()), prompts, into };
-    let mut secrets = Vec::new();
-    for described in tools {
-        secrets.extend(described.presets.secrets.iter().cloned());
-        let file = described.file.clone();
-        if let Err(why) = adding.one(described).await {
-            notices.note(&format!("note: haft skips {file}: {why}"));
+    let (mut secrets, mut in_short) = (Vec::new(), Vec::new());
+    if !tools.is_empty() {
+        let adding = Adding { catalog, bindings: Bindings::new(haft_tools::all()), prompts, into };
+        for described in tools {
+            secrets.extend(described.presets.secrets.iter().cloned());
+            let file = described.file.clone();
+            match adding.one(described).await {
+                Ok(tool) => in_short.extend(tool),
+                Err(why) => notices.note(&format!("note: haft skips {file}: {why}")),
+            }
         }
     }
+    skills::add(catalog, skills, in_short, into).await;
     secrets
 }
 
@@ -68,13 +75,18 @@ struct Adding<'a> {
 }
 
 impl Adding<'_> {
-    async fn one(&self, described: Described) -> Result<(), String> {
-        let Described { definition, presets, folder, file, held, as_skill } = described;
+    /// Adds a tool. Returns its whole text where it is shown in short.
+    async fn one(&self, described: Described) -> Result<Option<ToolInShort>, String> {
+        let Described { definition, presets, folder, beside, file, held, as_skill } = described;
         let given = presets.default.keys().chain(presets.fixed.keys()).cloned();
         // Only what a trusted project brings is held to what was trusted.
         let owner = if held.is_some() { ToolOwner::Workspace } else { ToolOwner::User };
         let code = held.as_ref().and_then(Held::code);
-        let home = Home::new(folder, self.into.workspace).with_owner(owner).with_presets(given).with_code(code);
+        let home = Home::new(folder, self.into.workspace)
+            .with_definition_in(beside)
+            .with_owner(owner)
+            .with_presets(given)
+            .with_code(code);
         let name = definition.name.clone();
         let definition = match self.bindings.with_docstring(definition.clone(), &home, self.into.runtime).await {
             Ok(definition) => definition,
@@ -92,13 +104,27 @@ impl Adding<'_> {
             None => tool,
         };
         let own = tool.spec().clone();
+        self.check_words(&own)?;
+        let in_short = skills::in_short(as_skill, &own);
         let spec = if as_skill { own.as_skill() } else { own.clone() };
         let mut list: Box<dyn Toolset> = Box::new(ToolList::new(file, [tool]));
         if spec != own {
             list = Box::new(Boxed(list).worded(&name, spec.clone()));
         }
         let list = worded(list, &[spec], &self.prompts, self.into.notices);
-        preset(self.catalog, list, &name, presets).await
+        preset(self.catalog, list, &name, presets).await.map(|()| in_short)
+    }
+}
+
+impl Adding<'_> {
+    /// Fails for arguments without a type or a description, where the profile requires both.
+    fn check_words(&self, spec: &Spec) -> Result<(), String> {
+        let is_required = self.into.runtime.limits().argument_words == ArgumentWords::Required;
+        let broken =
+            is_required.then(|| schema_rules::check(spec)).into_iter().flatten().find(|broken| broken.is_advice);
+        broken.map_or(Ok(()), |broken| {
+            Err(format!("{}: {}, and the profile requires it; {}", broken.at, broken.rule, broken.fix))
+        })
     }
 }
 

@@ -17,13 +17,19 @@ use haft_contract::inspection::{Inspection, Inspector};
 use haft_contract::manual::Example;
 use haft_contract::path::{Extent, RawPath, Target};
 use haft_contract::process::Command;
+use haft_contract::tool::Tool;
 use haft_policy::decision::Decision;
-use haft_policy::policy::Mode;
+use haft_policy::policy::{Mode, Situation};
 use haft_runtime::entry::Entry;
+use haft_tools::skill::Skill;
+use haft_workspace::project::{Project, skill_folder};
 use haft_workspace::state::{Reach, WorkspaceUsage};
 
 use crate::change_log::ago;
-use crate::host::Host;
+use crate::described_tools::FoundSkill;
+use crate::host::{Host, described_in};
+use crate::project_files::{self, OnUntrusted};
+use crate::shown_tools::traits_in_words;
 
 /// The command that is tried. It does nothing.
 const TRIAL: &str = "true";
@@ -49,14 +55,20 @@ pub async fn judged(host: &Host, entry: &Entry, example: &Example, mode: Mode) -
     let nothing_read = NothingRead;
     let limits = &host.settings.limits;
     let cx = PlanContext::new(host.runtime.doors(), &nothing_read, Origin::Person, limits);
-    let bound = entry.inward(example.arguments.clone()).and_then(|(tool, arguments)| tool.bind(&arguments));
+    let mut inward = None;
+    let bound = entry.inward(example.arguments.clone()).and_then(|(tool, arguments)| {
+        let bound = tool.bind(&arguments);
+        inward = Some(arguments);
+        bound
+    });
     let planned = match bound {
         Ok(mut bound) => bound.plan(&cx).await,
         Err(error) => Err(error),
     };
     let told = match planned {
         Ok(plan) => {
-            let ruling = host.runtime.policy().judge(entry.native_name(), &plan.effects, mode.into());
+            let situation = Situation { arguments: inward.as_ref(), ..mode.into() };
+            let ruling = host.runtime.policy().judge(entry.native_name(), &plan.effects, situation);
             let decision = match ruling.decision {
                 Decision::Allow => "yes",
                 Decision::Ask => "asked about",
@@ -83,6 +95,64 @@ pub fn last_call(host: &Host, name: &str) -> String {
                 None => format!("{status} after {took} ms"),
             }
         }
+    }
+}
+
+/// What is said of something, and the words.
+pub type Fact = (&'static str, String);
+
+/// Says how many skills there are, and which of the project do not count; nothing where there are none.
+///
+/// # Errors
+///
+/// Fails where the workspace cannot be read.
+pub fn skill_facts(host: &Host) -> anyhow::Result<Vec<Fact>> {
+    let SkillsReport { loaded, left_out } = SkillsReport::of(host)?;
+    let count = (!loaded.is_empty() || !left_out.is_empty())
+        .then(|| ("skills", format!("{} (haft doctor skill)", loaded.len())));
+    let left_out = left_out.iter().map(|name| ("", format!("{name} does not count: not trusted, or changed since")));
+    Ok(count.into_iter().chain(left_out).collect())
+}
+
+/// Says how a tool is loaded and run, where that is not as usual, and which skills the tool for skills has.
+///
+/// # Errors
+///
+/// Fails where the workspace cannot be read.
+pub fn tool_facts(host: &Host, entry: &Entry) -> anyhow::Result<Vec<Fact>> {
+    let mut facts: Vec<Fact> =
+        traits_in_words(entry).into_iter().map(|(what, words)| (what, words.to_owned())).collect();
+    if entry.native_name() == Skill::NAME {
+        let SkillsReport { loaded, left_out } = SkillsReport::of(host)?;
+        facts.extend(loaded.into_iter().map(|line| ("skill", line)));
+        let line = |name: String| ("left out", format!("{name}: not trusted, or changed since"));
+        facts.extend(left_out.into_iter().map(line));
+    }
+    Ok(facts)
+}
+
+/// The skills of a workspace.
+struct SkillsReport {
+    /// Those that a model can load: name, place, and what their scripts may do.
+    loaded: Vec<String>,
+    /// Those of the project that do not count.
+    left_out: Vec<String>,
+}
+
+impl SkillsReport {
+    fn of(host: &Host) -> anyhow::Result<Self> {
+        let files = project_files::load(host.options(), &host.settings, &host.workspace, OnUntrusted::Ignore)?;
+        let counts: Vec<String> = files.skills.iter().map(|(name, _)| name.clone()).collect();
+        let project = Project::look(&host.workspace)?;
+        let of_project = project.brought().iter().filter(|file| skill_folder(&file.name).is_some());
+        let left_out = of_project.filter(|file| !counts.contains(&file.name)).map(|file| file.name.clone()).collect();
+        let found = described_in(&host.settings, &host.workspace, files);
+        let line = |skill: &FoundSkill| {
+            let limits =
+                if skill.has_scripts() { skill.file.limits_of_scripts() } else { "It has no scripts.".to_owned() };
+            format!("{} from {}. {limits}", skill.file.name, skill.place)
+        };
+        Ok(Self { loaded: found.skills.iter().map(line).collect(), left_out })
     }
 }
 

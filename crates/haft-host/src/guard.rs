@@ -10,6 +10,7 @@ mod address;
 mod answer;
 mod event;
 mod form;
+mod git_objects;
 mod git_settings;
 mod judged;
 mod own_rules;

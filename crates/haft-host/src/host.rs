@@ -1,7 +1,7 @@
 //! A workspace that is ready for calls: settings, doors, catalogue, rules, hooks and a runtime.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::bail;
 #[cfg(feature = "model")]
@@ -10,6 +10,7 @@ use haft_config::settings::Settings;
 use haft_contract::dialect::Dialect;
 use haft_contract::door::Doors;
 use haft_contract::result::ToolResult;
+use haft_contract::spec::Spec;
 use haft_contract::tool::AnyTool;
 #[cfg(feature = "model")]
 use haft_contract::web::SearchAccess;
@@ -29,6 +30,7 @@ use haft_sandbox::{Launcher, Network, Requirement, Sandbox};
 use haft_workspace::history::History;
 use haft_workspace::replica::Replica;
 use haft_workspace::state::WorkspaceState;
+use haft_workspace::state::trust::Trusted;
 
 use crate::described_tools::{self, Assembly, Found};
 use crate::dialects::chosen_dialect;
@@ -39,10 +41,11 @@ use crate::job_publication::StateJobService;
 use crate::loaded_workspace::{LoadedWorkspace, Search, open_workspace};
 use crate::notices::Notices;
 use crate::options::{BuiltIn, Options};
-use crate::project_files::OnUntrusted;
+use crate::project_files::{COMMANDS, OnUntrusted, ProjectFiles, load_again};
 use crate::reload::Reload;
 use crate::rulebook::Rulebook;
-use crate::servers::ServerScope;
+use crate::servers::deferral::{Deferral, OF_SERVER, defer_large};
+use crate::servers::{OfferedTool, ServerScope};
 use crate::shown_tools::show_deferred;
 
 /// A workspace that is ready for calls.
@@ -63,6 +66,9 @@ pub struct Host {
     dialect: Option<Arc<dyn Dialect>>,
     /// Reloads described tools at the start of each turn, for callers that stay.
     reload: Option<Reload>,
+    /// What `--trust` trusts in this run.
+    vouched: Option<Trusted>,
+    deferral: Mutex<Deferral>,
 }
 
 impl Host {
@@ -81,7 +87,12 @@ impl Host {
     ///
     /// As [`Host::open`].
     pub fn open_for(options: &Options, on_untrusted: OnUntrusted) -> anyhow::Result<Self> {
-        Self::on(options, LoadedWorkspace::open(options, on_untrusted)?)
+        let host = Self::on(options, LoadedWorkspace::open(options, on_untrusted)?)?;
+        if on_untrusted == OnUntrusted::AskAboutWords {
+            // A model works here.
+            host.note_deferral();
+        }
+        Ok(host)
     }
 
     /// Opens the workspace to look at it, also with broken settings: mistakes are reported.
@@ -128,7 +139,8 @@ impl Host {
         let config = &settings.environment.config_folder;
         let dialect = chosen_dialect(options, config, files.as_ref())?;
         let words = files.as_ref().map(|files| files.words.clone()).unwrap_or_default();
-        let described = files.map(|files| Found::in_folders(config, &path, files)).unwrap_or_default();
+        let vouched = files.as_ref().filter(|_| options.trust).map(|files| files.trusted.clone());
+        let described = files.map(|files| described_in(&settings, &path, files)).unwrap_or_default();
         if let Some(reload) = &reload {
             reload.note(&described);
         }
@@ -144,14 +156,27 @@ impl Host {
         let assembly = Assembly { workspace: &path, runtime: &runtime, notices: &*options.notices };
         let of_servers = of_servers(options, &settings, &path);
         let secrets = block_on(fill(runtime.catalog(), described, (options, dialect.clone(), of_servers), assembly))??;
-        show_deferred(runtime.catalog(), &settings, assembly);
+        let deferral = Mutex::new(defer_large(runtime.catalog(), &settings, &*options.notices));
+        show_deferred(runtime.catalog(), (&settings, &options.show), assembly);
         runtime.also_hide(secrets);
         let options = options.clone();
-        Ok(Self { settings, workspace: path, state, history, runtime, words, options, dialect, reload })
+        Ok(Self {
+            settings,
+            workspace: path,
+            state,
+            history,
+            runtime,
+            words,
+            options,
+            dialect,
+            reload,
+            vouched,
+            deferral,
+        })
     }
 
-    /// Reloads described tools that were added, changed or removed since the last look; returns whether there were any.
-    /// Running calls continue.
+    /// Reloads described tools and those of servers if something changed since the last look; returns whether a model now
+    /// gets another list. Running calls continue.
     pub async fn reload(&self) -> bool {
         let Some(reload) = &self.reload else { return false };
         let Some(described) = reload.found(&self.settings, &self.workspace) else { return false };
@@ -161,10 +186,13 @@ impl Host {
         let of_servers = of_servers(&self.options, &self.settings, &self.workspace);
         match fill(&catalog, described, (&self.options, self.dialect.clone(), of_servers), assembly).await {
             Ok(secrets) => {
-                show_deferred(&catalog, &self.settings, assembly);
+                let deferral = defer_large(&catalog, &self.settings, notices);
+                *self.deferral.lock().unwrap_or_else(PoisonError::into_inner) = deferral;
+                show_deferred(&catalog, (&self.settings, &self.options.show), assembly);
                 self.runtime.also_hide(secrets);
+                let is_same = shown(&catalog) == shown(self.runtime.catalog());
                 self.runtime.catalog().renew(catalog);
-                true
+                !is_same
             }
             Err(error) => {
                 self.options.notices.note(&format!("note: the tools stay unchanged: {error:#}"));
@@ -176,11 +204,35 @@ impl Host {
     /// Opens a session whose questions go to this approver.
     #[must_use]
     pub fn session(&self, name: &str, approver: Box<dyn Approver>) -> Session {
-        let session = self.runtime.session(name, approver).with_keeping(self.options.keeping);
+        self.opened(self.runtime.session(name, approver))
+    }
+
+    /// Opens a session with a place of its own: its commands share no home, no temporary folder and no network with those of
+    /// other sessions. The place is made with the first command, and removed with the session.
+    #[must_use]
+    pub fn session_apart(&self, name: &str, approver: Box<dyn Approver>) -> Session {
+        self.opened(self.runtime.session_apart(name, approver))
+    }
+
+    fn opened(&self, session: Session) -> Session {
+        let session = session.with_keeping(self.options.keeping);
         #[cfg(feature = "model")]
         let session = session.publishing_jobs(Arc::new(StateJobService(self.state.clone())));
         session.set_mode(self.options.mode);
         session
+    }
+
+    /// Returns the commands of a trusted project as they are now, files and their texts, and what is to be said of others.
+    #[must_use]
+    pub fn project_commands(&self) -> (Vec<(String, String)>, Vec<String>) {
+        let notices = &*self.options.notices;
+        match load_again(&self.settings, &self.workspace, self.vouched.as_ref(), notices) {
+            Ok((files, told)) => {
+                let is_of_commands = |line: &String| line.contains(COMMANDS);
+                (files.commands, told.into_iter().filter(is_of_commands).collect())
+            }
+            Err(error) => (Vec::new(), vec![format!("note: the commands of this project cannot be read: {error:#}")]),
+        }
     }
 
     /// Remembers a call for `haft doctor TOOL`. A call does not fail because that did not work.
@@ -188,11 +240,25 @@ impl Host {
         note_call(&self.state, result, &*self.options.notices);
     }
 
+    /// Reports which tools of servers a model does not get in its list, because they are too many.
+    pub fn note_deferral(&self) {
+        let deferral = self.deferral.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if !deferral.servers.is_empty() {
+            self.options.notices.note(&format!("note: {deferral}"));
+        }
+    }
+
     /// Returns how the workspace was opened.
     #[must_use]
     pub fn options(&self) -> &Options {
         &self.options
     }
+}
+
+/// Finds what files describe: tools and skills.
+pub(crate) fn described_in(settings: &Settings, workspace: &Path, files: ProjectFiles) -> Found {
+    let config = &settings.environment.config_folder;
+    Found::in_folders(config, workspace, files).with_own_skills(config, &settings.surroundings.home)
 }
 
 /// Remembers a call of a workspace for `haft doctor TOOL`.
@@ -296,11 +362,13 @@ fn tool_cache(cache: haft_config::surroundings::ToolCache) -> haft_sandbox::Tool
 
 /// What the toolset of haft's own tools is called.
 pub const BUILT_IN_TOOLS: &str = "the built-in tools";
-/// Tools of any source.
-type AnyTools = Vec<Arc<dyn AnyTool>>;
+/// Returns what a model gets of each tool.
+fn shown(catalog: &Catalog) -> Vec<Spec> {
+    catalog.list().iter().map(|entry| entry.shown().clone()).collect()
+}
 
 /// Returns the tools of servers that the caller wants.
-fn of_servers(options: &Options, settings: &Settings, workspace: &Path) -> AnyTools {
+fn of_servers(options: &Options, settings: &Settings, workspace: &Path) -> Vec<OfferedTool> {
     let Some(servers) = &options.servers else { return Vec::new() };
     servers.tools(ServerScope::new(settings.clone(), workspace.to_owned()), &*options.notices)
 }
@@ -310,7 +378,7 @@ fn of_servers(options: &Options, settings: &Settings, workspace: &Path) -> AnyTo
 async fn fill(
     catalog: &Catalog,
     described: Found,
-    (options, dialect, of_servers): (&Options, Option<Arc<dyn Dialect>>, AnyTools),
+    (options, dialect, of_servers): (&Options, Option<Arc<dyn Dialect>>, Vec<OfferedTool>),
     assembly: Assembly<'_>,
 ) -> anyhow::Result<Vec<String>> {
     let tools: Vec<Arc<dyn AnyTool>> = match options.built_in {
@@ -323,9 +391,9 @@ async fn fill(
         catalog.add(&ToolList::new("the program's tools", options.tools.clone())).await?;
     }
     // One by one: no server can cost another one its tools.
-    for tool in of_servers {
+    for OfferedTool { server, tool } in of_servers {
         let name = tool.spec().name.clone();
-        if let Err(error) = catalog.add(&ToolList::new("an MCP server", vec![tool])).await {
+        if let Err(error) = catalog.add(&ToolList::new(format!("{OF_SERVER}{server}"), vec![tool])).await {
             assembly.notices.note(&format!("note: the tool {name} of a server is left out: {error}"));
         }
     }

@@ -11,6 +11,7 @@ pub mod agent;
 pub mod agent_lines;
 #[cfg(feature = "agent")]
 pub mod agent_records;
+pub mod argument_lines;
 pub mod blame;
 pub mod bounded_text;
 pub mod call_lines;
@@ -45,13 +46,21 @@ pub mod new_tool;
 pub mod notices;
 pub mod options;
 pub mod project_files;
+#[cfg(feature = "agent")]
+pub mod prompt_images;
 mod prompt_names;
 mod reload;
 #[cfg(feature = "agent")]
 pub mod replay;
 pub mod rescue;
+pub mod result_preview;
 pub mod rulebook;
 pub mod servers;
+#[cfg(feature = "agent")]
+pub mod session_export;
+pub mod session_names;
+#[cfg(feature = "agent")]
+pub mod session_preview;
 #[cfg(feature = "agent")]
 pub mod session_records;
 pub mod setup;
@@ -66,5 +75,8 @@ pub mod stop_signals;
 pub mod toolbox;
 pub mod tour;
 pub mod trust_listing;
+pub mod typed_words;
+#[cfg(feature = "agent")]
+pub mod user_commands;
 pub mod user_questions;
 pub mod wrapped;

@@ -9,7 +9,8 @@ use haft_config::settings::Settings;
 use haft_contract::path::one_line;
 use haft_contract::process::Level;
 use haft_policy::decision::{Class, Decision};
-use haft_policy::rule::{EffectSort, Pattern, Rule};
+use haft_policy::effect_kind::EffectKind;
+use haft_policy::rule::{Pattern, Rule};
 use haft_workspace::files::{Bounds, Workspace, is_guarded_folder};
 use haft_workspace::project::{Held, named_by_code};
 use haft_workspace::replica::Replica;
@@ -189,7 +190,7 @@ fn nothing_leaves() -> Vec<Rule> {
         reason: "It would act outside of the copy.".to_owned(),
         instead: "do it in the workspace itself".to_owned(),
     };
-    [EffectSort::CommandPublishes, EffectSort::RemoteChange].map(rule).into()
+    [EffectKind::CommandPublishes, EffectKind::RemoteChange].map(rule).into()
 }
 
 /// Opens a folder as the workspace, without haft's own folders.

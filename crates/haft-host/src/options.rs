@@ -38,6 +38,8 @@ pub struct Options {
     pub built_in: BuiltIn,
     /// More tools, written in Rust.
     pub tools: Vec<Arc<dyn AnyTool>>,
+    /// Deferred tools that are listed, beside those of the settings.
+    pub show: Vec<String>,
     /// Adds the tools of servers.
     pub servers: Option<Arc<dyn ServerTools>>,
     /// A dialect of the program's own; it counts before `dialect`.
@@ -82,6 +84,7 @@ impl Default for Options {
             keeping: Keeping::On,
             built_in: BuiltIn::Shown,
             tools: Vec::new(),
+            show: Vec::new(),
             servers: None,
             own_dialect: None,
             state_folder: None,

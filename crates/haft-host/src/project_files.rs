@@ -12,8 +12,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use haft_config::settings::Settings;
 use haft_policy::policy::Mode;
-use haft_tools::remember::MEMORY_FILE;
-use haft_workspace::project::{FOLDER, Held, HelpersChanged, Kind, Project, Standing};
+use haft_workspace::project::{FOLDER, Held, HelpersChanged, Kind, Project, Standing, skill_folder};
 use haft_workspace::state::trust::{TrustStore, Trusted};
 
 use crate::notices::{Notices, UntrustedFiles};
@@ -28,12 +27,16 @@ pub struct ProjectFiles {
     pub rules: Option<String>,
     /// Definitions of tools, and the list of them: their paths from the workspace, and their texts.
     pub tools: Vec<(String, String)>,
+    /// The `SKILL.md` of each skill: its path from the workspace, and its text.
+    pub skills: Vec<(String, String)>,
     /// Dialects.
     pub dialects: Vec<(String, String)>,
     /// What the project says to agents: `AGENTS.md`.
     pub words: Vec<(String, String)>,
     /// Files with the words of tools.
     pub prompts: Vec<(String, String)>,
+    /// Commands that a person sends to a model.
+    pub commands: Vec<(String, String)>,
     /// What was said of the rest.
     pub told: Vec<String>,
     /// What was trusted, for those who look again later.
@@ -61,7 +64,10 @@ pub const RULES: &str = ".haft/rules.toml";
 pub const TOOL_LIST: &str = ".haft/tools.yaml";
 const TOOLS: &str = ".haft/tools/";
 const PROMPTS: &str = ".haft/prompts/";
-const WORDS: [&str; 3] = ["AGENTS.md", ".haft/AGENTS.md", MEMORY_FILE];
+/// The words in the folder; beside it, all that is brought are words.
+const WORDS: &str = ".haft/AGENTS.md";
+/// The folder with the commands of a project.
+pub const COMMANDS: &str = ".haft/commands/";
 const DIALECTS: &str = ".haft/dialects/";
 
 /// Loads what is trusted in a workspace.
@@ -71,7 +77,7 @@ pub fn load(
     workspace: &Path,
     on_untrusted: OnUntrusted,
 ) -> anyhow::Result<ProjectFiles> {
-    let project = looked_at(workspace)?;
+    let project = looked_at(settings, workspace)?;
     let store = TrustStore::new(&settings.environment.state_folder);
     let (mut trusted, left_out) = match options.trust {
         true => vouched_for(&project, &store)?,
@@ -110,7 +116,7 @@ pub fn load_again(
     vouched: Option<&Trusted>,
     notices: &dyn Notices,
 ) -> anyhow::Result<(ProjectFiles, Vec<String>)> {
-    let project = looked_at(workspace)?;
+    let project = looked_at(settings, workspace)?;
     let trusted = vouched.cloned().unwrap_or_else(|| trusted_in(settings, workspace, notices));
     let left_out = if vouched.is_some() { project.vouch().1 } else { Vec::new() };
     Ok(loaded_again(&project, trusted, left_out))
@@ -136,7 +142,7 @@ pub fn load_copy(
     copy: &Path,
     vouched: Option<Trusted>,
 ) -> anyhow::Result<(ProjectFiles, Vec<String>)> {
-    let project = looked_at(copy)?;
+    let project = looked_at(settings, copy)?;
     let (trusted, left_out) = match vouched {
         Some(trusted) => (trusted, Vec::new()),
         None => vouched_for(&project, &TrustStore::new(&settings.environment.state_folder))?,
@@ -144,8 +150,14 @@ pub fn load_copy(
     Ok(loaded_again(&project, trusted, left_out))
 }
 
-fn looked_at(workspace: &Path) -> anyhow::Result<Arc<Project>> {
-    Ok(Arc::new(Project::look(workspace).context("the workspace cannot be read")?))
+/// Looks at what a workspace brings along, with the memory that the settings name.
+///
+/// # Errors
+///
+/// Fails when the workspace cannot be read.
+pub fn looked_at(settings: &Settings, workspace: &Path) -> anyhow::Result<Arc<Project>> {
+    let project = Project::look(workspace).context("the workspace cannot be read")?;
+    Ok(Arc::new(project.with_memory(&settings.limits.memory_file)))
 }
 
 fn loaded_again(project: &Arc<Project>, trusted: Trusted, left_out: LeftOut) -> (ProjectFiles, Vec<String>) {
@@ -190,10 +202,12 @@ struct Found {
 impl Found {
     fn of(project: &Arc<Project>, trusted: &Trusted, on_untrusted: OnUntrusted) -> Self {
         let had_rules = trusted.code.contains_key(RULES);
-        let (refused, gone) = (project.refused().to_vec(), project.gone(trusted));
-        let mut found = Self { refused, gone, had_rules, ..Self::default() };
         let for_agents = on_untrusted == OnUntrusted::AskAboutWords;
-        for file in project.brought().iter().filter(|file| file.name.starts_with(FOLDER) || for_agents) {
+        // What lies beside haft's own folder is for other programs too: only agents are asked about it.
+        let is_meant = |name: &str| name.starts_with(FOLDER) || for_agents || trusted.code.contains_key(name);
+        let refused = project.refused().iter().filter(|(name, _)| is_meant(name)).cloned().collect();
+        let mut found = Self { refused, gone: project.gone(trusted), had_rules, ..Self::default() };
+        for file in project.brought().iter().filter(|file| is_meant(&file.name)) {
             let standing = project.standing(file, trusted);
             let held = Held::new(project.clone(), Arc::new(trusted.clone()), &file.name);
             if let (Standing::Trusted(_), Some(changed)) = (&standing, held.helpers_changed())
@@ -212,10 +226,16 @@ impl Found {
                 Standing::Trusted(text) if file.name.starts_with(PROMPTS) => {
                     found.loaded.prompts.push((file.name.clone(), text));
                 }
+                Standing::Trusted(text) if skill_folder(&file.name).is_some() => {
+                    found.loaded.skills.push((file.name.clone(), text));
+                }
                 Standing::Trusted(text) if file.name.starts_with(DIALECTS) => {
                     found.loaded.dialects.push((file.name.clone(), text));
                 }
-                Standing::Trusted(text) if WORDS.contains(&file.name.as_str()) => {
+                Standing::Trusted(text) if file.name.starts_with(COMMANDS) => {
+                    found.loaded.commands.push((file.name.clone(), text));
+                }
+                Standing::Trusted(text) if file.name == WORDS || !file.name.starts_with(FOLDER) => {
                     found.loaded.words.push((file.name.clone(), text));
                 }
                 Standing::Trusted(_) => {}
@@ -280,14 +300,12 @@ impl Found {
         let look = "Read them; to trust them: haft trust .";
         let mut lines = Vec::new();
         if !self.new.is_empty() {
-            lines.push(format!(
-                "note: this project is not trusted, so haft does not load {}. {look}",
-                self.new.join(", ")
-            ));
+            lines.push(format!("note: this project is not trusted, so haft does not load {}. {look}", few(&self.new)));
         }
         for (name, what) in self.changed.iter().filter(|(name, _)| name != RULES) {
             let others: Vec<&str> = what.iter().map(String::as_str).filter(|changed| changed != name).collect();
-            let because = if others.is_empty() { String::new() } else { format!(" (in {})", others.join(", ")) };
+            let others: Vec<String> = others.into_iter().map(str::to_owned).collect();
+            let because = if others.is_empty() { String::new() } else { format!(" (in {})", few(&others)) };
             let so = match (name == CONFIG, self.loaded.config.is_some()) {
                 (true, true) => "so its hooks refuse the calls that they would judge",
                 (true, false) => "so it is not loaded, and its hooks are not asked",
@@ -305,12 +323,24 @@ impl Found {
     }
 }
 
+/// Most files that one note names.
+const MOST_NAMED: usize = 12;
+
+/// Names files, and says how many more there are.
+fn few(names: &[String]) -> String {
+    let named = names.iter().take(MOST_NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(MOST_NAMED) {
+        0 => named,
+        more => format!("{named} and {more} more"),
+    }
+}
+
 /// What to do about files that differ from the trusted copy.
 pub const LOOK_AT_HELPERS: &str = "To see the difference: haft trust --diff; to trust it: haft trust .";
 
 /// What trust means, in words.
 pub const MEANING: &str = "\
-haft loads code (settings, rules, tools, dialects) as it is now, with every file of the workspace that tools and hooks name. It does not load code that changed until you trust it again. haft copies now what tools and hooks run of the workspace, and they run from the copy. Models read words (AGENTS.md, commands, skills, prompts); haft reports when they change. The rules of a project only make things stricter.";
+haft loads code (settings, rules, tools, dialects, skills) as it is now, with every file of the workspace that tools and hooks name and every file of a skill. It does not load code that changed until you trust it again. haft copies now what tools, hooks and skills run of the workspace, and they run from the copy. Models read words (AGENTS.md, prompts); haft reports when they change. Commands are words too, and haft loads them only as they were trusted. The rules of a project only make things stricter.";
 
 /// Says what a kind is called.
 pub fn name_of(kind: Kind) -> &'static str {

@@ -1,4 +1,6 @@
-//! Notices that files which describe tools came, changed or went, for those who stay longer than one call.
+//! Notices that files which describe tools changed, or that the user agreed to other tools of servers.
+//!
+//! It is for callers that stay longer than one call.
 //!
 //! At the start of a turn the stamps of their folders are looked at, and only when one is another everything is read
 //! again: no thread watches, and nothing changes in the middle of a turn. What a project changes is withdrawn until
@@ -12,14 +14,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use haft_config::settings::Settings;
 use haft_contract::stamp::Stamp;
-use haft_workspace::project::FOLDER;
+use haft_workspace::project::{FOLDER, SKILL_FOLDERS};
 use haft_workspace::state::stamps_of;
 use haft_workspace::state::trust::{TrustStore, Trusted};
 
-use crate::described_tools::Found;
+use crate::described_tools::{Found, own_skill_folders};
+use crate::host::described_in;
 use crate::notices::Notices;
 use crate::options::Options;
 use crate::project_files::{ProjectFiles, load_again};
+use crate::servers::watched;
 
 /// What is looked at again.
 pub struct Reload {
@@ -48,7 +52,11 @@ impl Reload {
         let trust = TrustStore::new(&settings.environment.state_folder);
         let own = [config.clone(), config.join("tools"), config.join("prompts")];
         let of_project = ["", "tools", "prompts"].map(|below| workspace.join(FOLDER).join(below));
-        let places: Vec<PathBuf> = own.into_iter().chain(of_project).chain([trust.path().to_owned()]).collect();
+        let of_servers = options.servers.as_ref().map(|_| watched(settings, workspace)).unwrap_or_default();
+        let own_skills = own_skill_folders(config, &settings.surroundings.home);
+        let skills = SKILL_FOLDERS.map(|folder| workspace.join(folder)).into_iter().chain(own_skills);
+        let places = own.into_iter().chain(of_project).chain(skills).chain([trust.path().to_owned()]).chain(of_servers);
+        let places: Vec<PathBuf> = places.collect();
         let told = loaded.told.iter().cloned().collect();
         let seen = Seen { places: stamps_of(&places), named: Stamps::new(), told };
         Self {
@@ -82,7 +90,7 @@ impl Reload {
                 return None;
             }
         };
-        let mut found = Found::in_folders(&settings.environment.config_folder, workspace, loaded);
+        let mut found = described_in(settings, workspace, loaded);
         found.notes.splice(..0, told);
         found.notes.retain(|note| seen.told.insert(note.clone()));
         seen.places = places;

@@ -5,13 +5,17 @@
 //!
 //! Not here: talking to a server (`haft-mcp`).
 
+pub mod deferral;
 pub mod edit;
 mod expansion;
 mod foreign;
 mod json_with_comments;
+pub mod local_code;
 #[cfg(feature = "sandbox")]
 pub mod process;
 pub mod records;
+#[cfg(feature = "model")]
+pub mod sampling;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -20,7 +24,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use haft_config::mcp::ServerSection;
+use haft_config::mcp::{LoginSection, ServerSection};
 use haft_config::settings::Settings;
 use haft_contract::output::Image;
 use haft_contract::tool::AnyTool;
@@ -60,6 +64,8 @@ pub enum Origin {
 pub struct ServerSpec {
     /// How it is reached.
     pub reach: Reach,
+    /// The program and its arguments, or the address, as the file has them: without the values of variables.
+    pub written_reach: Vec<String>,
     /// The variables that it gets; for a server that runs elsewhere, the headers of each request.
     pub environment: BTreeMap<String, String>,
     /// The same as the file has them: without the values of other variables.
@@ -72,6 +78,46 @@ pub struct ServerSpec {
     pub start_timeout: Option<Duration>,
     /// Which of its tools are used.
     pub filter: ToolFilter,
+    /// How haft logs in to it.
+    pub login: LoginSpec,
+    /// How many times in a session it may ask the user's model.
+    pub sampling: u32,
+}
+
+/// How haft logs in to a server with an address.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LoginSpec {
+    /// The client that the user has registered there.
+    pub client_id: Option<String>,
+    /// The variable that has the secret of that client.
+    pub secret_variable: Option<String>,
+    /// The address of a document that describes the client.
+    pub client_metadata: Option<String>,
+    /// The authorization server that the client belongs to.
+    pub issuer: Option<String>,
+    /// The rights that are asked for, if the server does not say.
+    pub scopes: Vec<String>,
+    /// The port of this machine to which the browser comes back.
+    pub callback_port: Option<u16>,
+}
+
+impl LoginSpec {
+    fn of_section(section: &LoginSection) -> Self {
+        let LoginSection { client_id, client_secret_env, client_metadata, issuer, scopes, callback_port } =
+            section.clone();
+        Self { client_id, secret_variable: client_secret_env, client_metadata, issuer, scopes, callback_port }
+    }
+
+    /// Returns the secret of the client, if the user named a variable for it.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the variable is not set.
+    pub fn secret(&self) -> Result<Option<String>, String> {
+        let Some(name) = &self.secret_variable else { return Ok(None) };
+        let value = expansion::of_process(name).filter(|value| !value.is_empty());
+        value.map(Some).ok_or_else(|| format!("the variable {name}, which has the secret of the client, is not set"))
+    }
 }
 
 /// How a server is reached.
@@ -149,6 +195,12 @@ impl ServerScope {
         &self.settings.config_file
     }
 
+    /// Returns how many tokens the definitions of all servers may take together.
+    #[must_use]
+    pub fn room_for_definitions(&self) -> usize {
+        deferral::room(&self.settings)
+    }
+
     /// Returns the values that must not be shown.
     #[must_use]
     pub fn secrets(&self) -> &[String] {
@@ -159,7 +211,23 @@ impl ServerScope {
 /// Adds the tools of servers to a workspace. `haft-mcp` implements it.
 pub trait ServerTools: Send + Sync {
     /// Returns the tools that are known and allowed, without starting anything.
-    fn tools(&self, scope: ServerScope, notices: &dyn Notices) -> Vec<Arc<dyn AnyTool>>;
+    fn tools(&self, scope: ServerScope, notices: &dyn Notices) -> Vec<OfferedTool>;
+}
+
+/// A tool that a server offers.
+pub struct OfferedTool {
+    /// The name of the server.
+    pub server: String,
+    /// The tool, as the catalogue takes it.
+    pub tool: Arc<dyn AnyTool>,
+}
+
+/// Returns what changes when other servers or other tools of them can be used: the records of servers, and the files of
+/// other programs.
+pub(crate) fn watched(settings: &Settings, workspace: &Path) -> Vec<PathBuf> {
+    let scope = ServerScope::new(settings.clone(), workspace.to_owned());
+    let places = foreign::Places { home: &settings.surroundings.home, workspace };
+    std::iter::once(records::ServerRecords::of(&scope).folder().to_owned()).chain(places.files()).collect()
 }
 
 impl ServerSpec {
@@ -167,6 +235,7 @@ impl ServerSpec {
     #[must_use]
     pub fn of_words(words: Vec<String>) -> Self {
         Self {
+            written_reach: words.clone(),
             reach: Reach::Command { words, folder: None },
             environment: BTreeMap::new(),
             written_environment: BTreeMap::new(),
@@ -174,6 +243,8 @@ impl ServerSpec {
             timeout: None,
             start_timeout: None,
             filter: ToolFilter::default(),
+            login: LoginSpec::default(),
+            sampling: 0,
         }
     }
 
@@ -183,14 +254,21 @@ impl ServerSpec {
             (None, url) => Reach::Url(url.clone().unwrap_or_default()),
         };
         let texts = if section.url.is_some() { &section.headers } else { &section.env };
+        let written_reach = match &reach {
+            Reach::Command { words, .. } => words.clone(),
+            Reach::Url(url) => vec![url.clone()],
+        };
         Self {
             reach,
+            written_reach,
             environment: texts.clone(),
             written_environment: texts.clone(),
             hosts: section.hosts.iter().map(ToString::to_string).collect(),
             timeout: section.timeout,
             start_timeout: section.start_timeout,
             filter: ToolFilter::default(),
+            login: LoginSpec::of_section(&section.oauth),
+            sampling: section.sampling,
         }
     }
 }

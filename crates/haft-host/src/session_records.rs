@@ -23,7 +23,7 @@ use haft_policy::policy::Mode;
 use haft_runtime::redact::Redactor;
 use haft_runtime::session::Session;
 use haft_tools::remember::{MEMORY_FILE, facts_in};
-use haft_workspace::state::sessions::{Damage, Kept, SessionId, SessionLog, Sessions, Tally};
+use haft_workspace::state::sessions::{Damage, Kept, SessionLog, Tally};
 use haft_workspace::state::{read_config_file, read_named_file};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -64,6 +64,8 @@ pub enum SessionRecord {
     Unqueued(u64),
     /// What is typed and not sent.
     Draft(String),
+    /// The person went back: of the messages before this record, only so many still count.
+    Rewound(usize),
     /// A value that the tools of the session share; null when it is gone.
     Shared {
         /// Its key.
@@ -188,6 +190,38 @@ impl SessionRecorder {
         self.write(&SessionRecord::Draft(text.to_owned()))
     }
 
+    /// Forgets all but the first messages of the conversation. What was said stays on disk, and is no longer told.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the log cannot be written.
+    pub fn rewind(&self, messages: usize) -> io::Result<()> {
+        self.write(&SessionRecord::Rewound(messages))
+    }
+
+    /// Gives the session a name.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the log cannot be written.
+    pub fn rename(&self, name: &str) -> io::Result<()> {
+        let name = self.redactor.redact_known(name);
+        self.log.rename(Some(&name), self.tally())
+    }
+
+    /// Reads what is written so far.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the log cannot be read.
+    pub fn read_back(&self) -> io::Result<Kept> {
+        self.log.read_back()
+    }
+
+    fn tally(&self) -> Tally {
+        *self.tally.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Writes down how a run ended.
     pub fn end(&self, how: &str) {
         // Whoever reads it finds everything else there.
@@ -195,7 +229,7 @@ impl SessionRecorder {
     }
 
     fn write(&self, record: &SessionRecord) -> io::Result<()> {
-        let tally = *self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        let tally = self.tally();
         // Most records hold none, and are written exactly as they are.
         if let Cow::Borrowed(_) = self.redactor.redact_known(&serde_json::to_string(record)?) {
             return self.log.append(record, tally);
@@ -245,6 +279,19 @@ pub struct ResumedSession {
     pub draft: String,
     /// Values that the tools of the session share, by their keys.
     pub shared: SharedValues,
+    /// The messages of the person, in their order.
+    pub points: Vec<ConversationPoint>,
+}
+
+/// A point of a conversation to which a person can go back: before one of their messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConversationPoint {
+    /// How many messages come before it.
+    pub messages_before: usize,
+    /// When it was sent, in milliseconds since 1970.
+    pub at_ms: u64,
+    /// The message.
+    pub text: String,
 }
 
 /// Values that the tools of a session share, by their keys.
@@ -266,9 +313,13 @@ impl ResumedSession {
     pub fn of(kept: &Kept) -> Self {
         let mut left = Self::default();
         left.past.lost = kept.damage.places;
-        for record in &kept.records {
+        let times = kept.times.iter().copied().chain(std::iter::repeat(0));
+        for (record, at_ms) in kept.records.iter().zip(times) {
             match serde_json::from_str(record.get()) {
-                Ok(record) => left.note(record),
+                Ok(record) => {
+                    left.note_point(&record, at_ms);
+                    left.note(record);
+                }
                 Err(_) => {
                     left.unread += 1;
                     left.past.lost += 1;
@@ -302,6 +353,25 @@ impl ResumedSession {
         remarks
     }
 
+    /// Notes a message of the person; haft's own words to the model are none.
+    fn note_point(&mut self, record: &SessionRecord, at_ms: u64) {
+        if let SessionRecord::Message(message @ Message::User { text, .. }) = record
+            && !text.starts_with("[haft:")
+        {
+            self.use_answers_before(message);
+            let messages_before = self.past.messages.len();
+            self.points.push(ConversationPoint { messages_before, at_ms, text: text.clone() });
+        }
+    }
+
+    fn rewind(&mut self, messages: usize) {
+        self.past.messages.truncate(messages);
+        self.past.began.clear();
+        self.past.answers.clear();
+        self.open.clear();
+        self.points.retain(|point| point.messages_before < messages);
+    }
+
     fn note(&mut self, record: SessionRecord) {
         match record {
             SessionRecord::Run { model, wire, base_url, .. } => {
@@ -328,6 +398,7 @@ impl ResumedSession {
             SessionRecord::Queued(message) => self.queued.push(message),
             SessionRecord::Unqueued(id) => self.queued.retain(|message| message.id != id),
             SessionRecord::Draft(text) => self.draft = text,
+            SessionRecord::Rewound(messages) => self.rewind(messages),
             SessionRecord::Shared { key, value: Value::Null } => drop(self.shared.0.remove(&key)),
             SessionRecord::Shared { key, value } => drop(self.shared.0.insert(key, value)),
             SessionRecord::Result(_) | SessionRecord::Ended(_) => {}
@@ -355,18 +426,6 @@ fn name_of(wire: Wire) -> WireName {
     }
 }
 
-/// Returns the session of a workspace that was used last.
-///
-/// # Errors
-///
-/// Fails when there is none.
-pub fn newest_session(sessions: &Sessions) -> anyhow::Result<SessionId> {
-    match sessions.list()?.into_iter().next() {
-        Some(session) => Ok(session.id),
-        None => bail!("there is no session in this workspace yet; start one: haft run \"make the tests pass\""),
-    }
-}
-
 /// Reads the schema that the answer of a run must fit.
 ///
 /// # Errors
@@ -388,8 +447,8 @@ pub fn output_schema(path: &Path) -> anyhow::Result<OutputSchema> {
 }
 
 /// Returns the facts of a memory, as notes: a file in which any call may have written gives no orders.
-fn remembered(text: &str) -> String {
-    let facts = facts_in(text);
+fn remembered(text: &str, heading: &str) -> String {
+    let facts = facts_in(text, heading);
     if facts.is_empty() {
         return String::new();
     }
@@ -406,8 +465,10 @@ pub fn instructions(host: &Host) -> anyhow::Result<Instructions> {
     let own = host.settings.environment.config_folder.join("AGENTS.md");
     let own_text = read_config_file(&own).with_context(|| format!("{} cannot be read", own.display()))?;
     let own_words = own_text.map(|text| Words { from: own.display().to_string(), text });
+    let limits = &host.settings.limits;
+    let is_memory = |from: &str| from == MEMORY_FILE || (from == limits.memory_file && !from.ends_with("AGENTS.md"));
     let words = host.words.iter().map(|(from, text)| {
-        let text = if from == MEMORY_FILE { remembered(text) } else { text.clone() };
+        let text = if is_memory(from) { remembered(text, &limits.memory_heading) } else { text.clone() };
         Words { from: from.clone(), text }
     });
     let options = host.options();

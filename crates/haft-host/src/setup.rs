@@ -6,6 +6,7 @@
 //! Not here: the lines themselves (`guard::setup_lines`), asking the user (`haft-cli`).
 
 mod json_text;
+mod obstacles;
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +17,7 @@ use haft_contract::call::CallId;
 use haft_contract::door::{Errand, OldChanges, Purpose, SessionName};
 use haft_contract::history::Undone;
 use haft_workspace::files::{AgentEdit, Workspace};
-use haft_workspace::history::{Kind, UndoRequest, Which};
+use haft_workspace::history::{History, Kind, UndoRequest, Which};
 use haft_workspace::state::{
     WorkspaceState, make_own_folder, read_project_file, real_path_of, replace_own_file, stamps_of,
 };
@@ -152,6 +153,8 @@ pub struct SetupStatus {
     pub is_installed: bool,
     /// How far haft covers it; nothing if it is not set up.
     pub covered: Option<&'static str>,
+    /// What keeps it from running haft's hook, a sentence each.
+    pub obstacles: Vec<String>,
 }
 
 /// Reads the name of an agent.
@@ -170,6 +173,8 @@ pub fn agent(name: &str) -> Result<&'static SetupAgent, String> {
 pub struct Setup {
     home: PathBuf,
     state_folder: PathBuf,
+    /// The folder in which an agent would be started.
+    project: PathBuf,
 }
 
 impl Setup {
@@ -181,7 +186,8 @@ impl Setup {
     pub fn open(options: &Options) -> anyhow::Result<Self> {
         let settings = Settings::read(options.profile)?;
         let state_folder = options.state_folder.clone().unwrap_or(settings.environment.state_folder);
-        Ok(Self { home: settings.surroundings.home, state_folder })
+        let project = real_path_of(options.folder());
+        Ok(Self { home: settings.surroundings.home, state_folder, project })
     }
 
     /// Says of each agent whether it is there, and whether it is set up.
@@ -191,6 +197,7 @@ impl Setup {
             agent,
             is_installed: is_installed(&self.folder(agent), agent.program),
             covered: self.is_set_up(agent).then(|| self.covered(agent)),
+            obstacles: self.obstacles(agent),
         };
         AGENTS.iter().map(status).collect()
     }
@@ -205,6 +212,15 @@ impl Setup {
                 "calls are judged; edits are undoable; commands are only judged, because rules/haft.rules is missing"
             }
             _ => agent.covered,
+        }
+    }
+
+    /// Returns what keeps an agent that is set up from running haft's hook, a sentence each.
+    #[must_use]
+    pub fn obstacles(&self, agent: &SetupAgent) -> Vec<String> {
+        match agent.name {
+            "claude" if self.is_set_up(agent) => obstacles::of_claude_code(&self.file(agent), &self.project),
+            _ => Vec::new(),
         }
     }
 
@@ -292,6 +308,31 @@ impl Setup {
         written.with_context(|| format!("{} cannot be written", path.display()))
     }
 
+    /// Returns the file that names haft in a line which `haft setup` did not write, and so does not remove.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the journal of the agent's folder cannot be read.
+    pub fn named_by_hand(&self, agent: &SetupAgent) -> anyhow::Result<Option<PathBuf>> {
+        let path = real_path_of(&self.file(agent));
+        let is_by_hand = self.is_set_up(agent) && self.own_changes(agent, &path)?.1.is_empty();
+        Ok(is_by_hand.then_some(path))
+    }
+
+    /// Returns the history of an agent's file, and the changes of it that `haft setup` made and that stand.
+    fn own_changes(&self, agent: &SetupAgent, path: &Path) -> anyhow::Result<(History, Vec<u64>)> {
+        let (workspace, state) = self.opened(agent, path)?;
+        let history = workspace.history(&state);
+        let place = path.strip_prefix(workspace.path()).unwrap_or(path).to_string_lossy().into_owned();
+        let sets = history.newest(MOST_SETS)?.sets;
+        let is_ours = |set: &&haft_workspace::history::ChangeSet| {
+            let is_standing = matches!(set.kind, Kind::Change) && set.undone != Undone::Yes;
+            set.tool == TOOL && is_standing && set.files.iter().any(|file| file.path == place)
+        };
+        let numbers = sets.iter().filter(is_ours).map(|set| set.number).collect();
+        Ok((history, numbers))
+    }
+
     /// Restores the files of an agent as they were before haft changed them, merged with changes since. Returns the files.
     ///
     /// # Errors
@@ -304,15 +345,7 @@ impl Setup {
             if read_project_file(&path)?.is_none() {
                 continue;
             }
-            let (workspace, state) = self.opened(agent, &path)?;
-            let history = workspace.history(&state);
-            let place = path.strip_prefix(workspace.path()).unwrap_or(&path).to_string_lossy().into_owned();
-            let sets = history.newest(MOST_SETS)?.sets;
-            let is_ours = |set: &&haft_workspace::history::ChangeSet| {
-                let is_standing = matches!(set.kind, Kind::Change) && set.undone != Undone::Yes;
-                set.tool == TOOL && is_standing && set.files.iter().any(|file| file.path == place)
-            };
-            let numbers: Vec<u64> = sets.iter().filter(is_ours).map(|set| set.number).collect();
+            let (history, numbers) = self.own_changes(agent, &path)?;
             for number in numbers {
                 history
                     .request(&UndoRequest::all(Which::Number(number)))

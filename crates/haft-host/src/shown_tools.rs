@@ -31,24 +31,39 @@ pub fn lowered(entries: &[Arc<Entry>], provider: Provider) -> LoweredList {
     lower_all(&offered, provider)
 }
 
-/// Marks the deferred tools of a list.
-pub fn mark_deferred(list: &mut Value, entries: &[Arc<Entry>]) {
-    let is_deferred = |name: &Value| entries.iter().any(|entry| *name == *entry.shown().name && entry.shown().deferred);
+/// Marks the tools of a list that are deferred, load nothing before their first call, or run one call at a time.
+pub fn mark_traits(list: &mut Value, entries: &[Arc<Entry>]) {
     for tool in list.as_array_mut().into_iter().flatten() {
-        if let Some(fields) = tool.as_object_mut()
-            && fields.get("name").is_some_and(is_deferred)
-        {
-            fields.insert("deferred".to_owned(), true.into());
+        let entry = entries.iter().find(|entry| tool.get("name").is_some_and(|name| *name == *entry.shown().name));
+        let (Some(fields), Some(entry)) = (tool.as_object_mut(), entry) else { continue };
+        for (name, holds) in traits_of(entry).into_iter().filter(|(_, holds)| *holds) {
+            fields.insert(name.to_owned(), holds.into());
         }
     }
 }
 
-/// Lists the deferred tools that the profile and the settings name. Where a dialect has no form of one, it is listed under
+/// Returns what is known of how a tool is loaded and run, by the names of records.
+fn traits_of(entry: &Entry) -> [(&'static str, bool); 3] {
+    let own = entry.tool().spec();
+    [("deferred", entry.shown().deferred), ("lazy", own.lazy), ("exclusive", own.exclusive)]
+}
+
+/// Says how a tool is loaded and run, where that is not as usual: what is said, and the words.
+pub fn traits_in_words(entry: &Entry) -> Vec<(&'static str, &'static str)> {
+    let words = |(name, holds): (&str, bool)| match name {
+        "lazy" if holds => Some(("loaded", "at its first call, and nothing of it before (lazy)")),
+        "exclusive" if holds => Some(("runs", "one call at a time (disable_parallel)")),
+        _ => None,
+    };
+    traits_of(entry).into_iter().filter_map(words).collect()
+}
+
+/// Lists the deferred tools that the profile, the caller and the settings name. Where a dialect has no form of one, it is listed under
 /// its own name.
-pub(crate) fn show_deferred(catalog: &Catalog, settings: &Settings, assembly: Assembly<'_>) {
-    for name in settings.profile.shown_tools() {
+pub(crate) fn show_deferred(catalog: &Catalog, (settings, of_caller): (&Settings, &[String]), assembly: Assembly<'_>) {
+    for name in settings.profile.shown_tools().iter().chain(of_caller) {
         // A program may have left haft's own tools out.
-        let _is_there = show(catalog, &name, assembly);
+        let _is_there = show(catalog, name, assembly);
     }
     for name in &settings.tools.show {
         if let Err(why) = show(catalog, name, assembly) {

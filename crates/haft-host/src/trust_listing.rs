@@ -1,6 +1,6 @@
 //! What is trusted in a project, in lines for people and as a record for programs (`haft trust`).
 
-use haft_workspace::project::Kind;
+use haft_workspace::project::{Kind, skill_folder};
 use haft_workspace::state::trust::Trusted;
 use serde_json::{Value, json};
 
@@ -15,7 +15,12 @@ pub fn lines(trusted: &Trusted) -> Vec<String> {
     for (name, fingerprint) in &trusted.code {
         lines.push(format!("  {:<5}  {name}", name_of(Kind::Code)));
         let named = fingerprint.keys().filter(|other| *other != name);
-        lines.extend(named.map(|other| format!("         and {other}, which it names")));
+        match (skill_folder(name), fingerprint.len().saturating_sub(1)) {
+            (Some(_), 0) => {}
+            (Some(_), 1) => lines.push("         and the file beside it".to_owned()),
+            (Some(_), count) => lines.push(format!("         and the {count} files beside it")),
+            (None, _) => lines.extend(named.map(|other| format!("         and {other}, which it names"))),
+        }
     }
     let words = trusted.words.iter().flat_map(|words| words.keys());
     lines.extend(words.map(|name| format!("  {:<5}  {name}", name_of(Kind::Words))));

@@ -1,4 +1,4 @@
-//! Puts questions of a model to the person at a terminal, who types the answers.
+//! Puts questions of a model or a server to the person at a terminal, who types the answers.
 //!
 //! An empty line leaves a question out, and the end of input dismisses all of them: nobody has to answer a model.
 
@@ -65,7 +65,7 @@ fn answer(
 pub fn question_rows(question: &UserQuestion, (number, of): (usize, usize), columns: usize) -> Vec<String> {
     let header = question.header.as_ref().map(|header| format!(": {}", on_one_line(header))).unwrap_or_default();
     let count = if of > 1 { format!(" {number} of {of}") } else { String::new() };
-    let mut rows = wrapped(&format!("The model asks you{count}{header}"), columns, 2);
+    let mut rows = wrapped(&format!("{} asks you{count}{header}", question.asker), columns, 2);
     rows.extend(question.text.lines().flat_map(|line| wrapped(&format!("  {}", visible(line)), columns, 2)));
     for (number, option) in (1..).zip(question.options()) {
         let description = on_one_line(&option.description);
@@ -94,15 +94,19 @@ fn on_one_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use haft_contract::user_questions::{AnswerForm, AnswerOption};
+    use haft_contract::user_questions::{AnswerForm, AnswerOption, Asker};
 
     fn questions() -> Vec<UserQuestion> {
         let option =
             |label: &str, description: &str| AnswerOption { label: label.into(), description: description.into() };
         let options = vec![option("CSV", "a row each"), option("JSON\u{1b}[2J", "")];
-        let which =
-            UserQuestion { text: "Which?".into(), header: Some("Format".into()), form: AnswerForm::One(options) };
-        let sure = UserQuestion { text: "Sure?".into(), header: None, form: AnswerForm::YesOrNo };
+        let which = UserQuestion {
+            asker: Asker::Model,
+            text: "Which?".into(),
+            header: Some("Format".into()),
+            form: AnswerForm::One(options),
+        };
+        let sure = UserQuestion { asker: Asker::Model, text: "Sure?".into(), header: None, form: AnswerForm::YesOrNo };
         vec![which, sure]
     }
 

@@ -57,6 +57,12 @@ impl ModelFlags {
             ..ModelSection::default()
         }
     }
+
+    /// Returns what the flags say, or this model where they name none.
+    pub(crate) fn or(&self, name: Option<String>) -> ModelSection {
+        let said = self.said();
+        ModelSection { name: said.name.or(name), ..said }
+    }
 }
 
 fn some_money(text: &str) -> Result<Amount, String> {

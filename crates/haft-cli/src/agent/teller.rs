@@ -28,7 +28,9 @@ use haft_host::agent_lines::{Tools, call_line, room_made};
 use haft_host::agent_records as stream;
 use haft_host::bounded_text::paragraph;
 use haft_host::host::Host;
+use haft_host::result_preview::call_name;
 use haft_host::session_records::SessionRecorder;
+use haft_runtime::catalog::Catalog;
 
 /// Tells what an agent does.
 pub(super) struct Teller<'a> {
@@ -37,6 +39,7 @@ pub(super) struct Teller<'a> {
     /// Whether somebody watches the text come.
     pub(super) streams: bool,
     redactor: &'a Redactor,
+    catalog: &'a Catalog,
     /// Stops everything when our records cannot be written any more.
     stop: &'a CancellationToken,
     /// What a running call prints, which goes before anything else is printed.
@@ -71,7 +74,8 @@ impl<'a> Teller<'a> {
         let (is_json, redactor) = (common.json, host.runtime.redactor());
         let streams = !is_json && io::stderr().is_terminal();
         let (line, waiting, state) = (LiveLine::default(), Waiting::default(), Mutex::default());
-        Self { keeping, is_json, streams, redactor, stop, line, waiting, state }
+        let catalog = host.runtime.catalog();
+        Self { keeping, is_json, streams, redactor, catalog, stop, line, waiting, state }
     }
 
     /// Tells one thing.
@@ -113,10 +117,13 @@ impl<'a> Teller<'a> {
             Told::CallBegan { call, preview } => _ = self.state().about.insert(call.id.clone(), preview.to_owned()),
             Told::CallEnded { call, result, .. } => {
                 let about = self.state().about.remove(&call.id).unwrap_or_default();
-                self.part(&call_line((&call.name, &about), Some(result), talk_width()));
+                let name = call_name(self.catalog, &call.name);
+                self.part(&call_line((&name, &about), Some(result), talk_width()));
                 self.tell_rule(result);
             }
-            Told::NotRun { call, .. } => self.part(&call_line((&call.name, ""), None, talk_width())),
+            Told::NotRun { call, .. } => {
+                self.part(&call_line((&call_name(self.catalog, &call.name), ""), None, talk_width()))
+            }
             Told::Again(after, why) => {
                 let when = if after.is_zero() { String::new() } else { format!(" in {}", seconds(after)) };
                 self.note(&format!("{}. Retrying{when}.", why.trim_end_matches('.')))

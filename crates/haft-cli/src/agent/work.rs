@@ -34,6 +34,7 @@ use haft_host::model::tuning::Tuning;
 use haft_host::session_records::{RunOptions, SessionRecorder, SharedValues, instructions};
 use haft_host::spans::{Spans, TracedRun};
 use haft_host::stop_signals::{StopRequest, StopSignals};
+use haft_host::user_commands::ExpandedPrompt;
 
 /// Longest name of a model, in columns.
 const LONGEST_NAME: usize = 120;
@@ -54,20 +55,20 @@ pub(crate) struct Work<'a> {
 
 impl Work<'_> {
     /// Works on a prompt to its end.
-    pub(crate) async fn on(self, prompt: String) -> anyhow::Result<Exit> {
+    pub(crate) async fn on(self, prompt: ExpandedPrompt) -> anyhow::Result<Exit> {
         let traced = TracedRun {
             runtime: &self.host.runtime,
             session: self.keeping.id(),
             endpoint: &self.chosen.endpoint,
             notices: self.host.options().notices.clone(),
         };
-        let spans = Spans::of(traced, &prompt);
+        let spans = Spans::of(traced, &prompt.text);
         let exit = self.watched_by(&spans, prompt).await;
         spans.send().await;
         exit
     }
 
-    async fn watched_by(self, spans: &Spans, prompt: String) -> anyhow::Result<Exit> {
+    async fn watched_by(self, spans: &Spans, prompt: ExpandedPrompt) -> anyhow::Result<Exit> {
         let Work { host, common, how_far, tuning, keeping, chosen, past, output, shared } = self;
         let began = Instant::now();
         let endpoint = &chosen.endpoint;
@@ -80,7 +81,7 @@ impl Work<'_> {
             let (wire, base_url) = (endpoint.wire.name(), &endpoint.base_url);
             teller.print(&json!({
                 "v": VERSION, "event": "session", "id": id, "model": model, "wire": wire, "base_url": base_url,
-                "workspace": host.workspace, "prompt": host.runtime.redactor().redact_known(&prompt)
+                "workspace": host.workspace, "prompt": host.runtime.redactor().redact_known(&prompt.text)
             }));
         } else {
             let model = one_line_of(&model, LONGEST_NAME);
@@ -94,14 +95,14 @@ impl Work<'_> {
         let connection: Connection = tuning.over(chosen.connection());
         let agent = Agent::new(&host.runtime, &session, &connection, &keeping);
         let overseer = overseer(teller.line.clone());
-        let settings = Settings { output, ..tuning.of(settings(host, how_far)?) };
-        let mut agent = agent.with_settings(settings).watched_by(&*overseer).going_on(past);
+        let settings = Settings { output, only_tools: prompt.tools, ..tuning.of(settings(host, how_far)?) };
+        let mut agent = agent.with_settings(settings).watched_by(&*overseer).showing(prompt.images).going_on(past);
         let outcome = {
             let told = |what: Told<'_>| {
                 spans.tell(what);
                 teller.tell(what);
             };
-            let working = agent.run(prompt, &told, &stop);
+            let working = agent.run(prompt.text, &told, &stop);
             let live = Live::new(host.runtime.events()).on(teller.line.clone());
             attended(working, live, waiting, &stop).await
         };

@@ -11,7 +11,7 @@ use haft_workspace::state::{WorkspaceUsage, read_config_file, real_path_of};
 use crate::arguments::{Common, Doctor};
 use crate::exit::Exit;
 use crate::screen::{self, Part};
-use haft_host::examination::{how_far_undo_reaches, judged, last_call};
+use haft_host::examination::{how_far_undo_reaches, judged, last_call, skill_facts, tool_facts};
 use haft_host::gc::size;
 use haft_host::host::{Host, block_on};
 use haft_host::shown_tools::{find, lowered};
@@ -51,6 +51,7 @@ fn workspace(common: &Common, host: &Host) -> anyhow::Result<Exit> {
     let deferred = entries.iter().filter(|entry| entry.shown().deferred).count();
     let deferred = if deferred > 0 { format!(", {deferred} deferred (haft tools --all)") } else { String::new() };
     fact("tools", &format!("{}{deferred}", host.runtime.catalog().len()))?;
+    skill_facts(host)?.iter().try_for_each(|(name, value)| fact(name, value))?;
     let mut exit = Exit::Ok;
     for provider in Provider::ALL {
         let list = lowered(&entries, provider);
@@ -77,6 +78,7 @@ fn kept(host: &Host) -> anyhow::Result<()> {
 fn tool(common: &Common, host: &Host, name: &str) -> anyhow::Result<Exit> {
     let entry = find(host.runtime.catalog(), name)?;
     fact("listed", &format!("yes, as \"{}\" from {}", entry.shown().name, entry.toolset()))?;
+    tool_facts(host, &entry)?.iter().try_for_each(|(name, value)| fact(name, value))?;
     let mut exit = Exit::Ok;
     for provider in Provider::ALL {
         let list = lowered(std::slice::from_ref(&entry), provider);

@@ -4,10 +4,9 @@ mod serve;
 
 use clap::{Args, Subcommand};
 use haft_host::servers::{ServerScope, edit::Addition};
-use haft_mcp::client::commands::{self, Ending};
+use haft_mcp::client::commands::{self, Ending, WayBack};
 
-use crate::arguments::Common;
-use crate::exit::Exit;
+use crate::{arguments::Common, exit::Exit};
 
 #[derive(Args)]
 pub(crate) struct McpArguments {
@@ -25,6 +24,16 @@ enum McpCommand {
     Add(Add),
     /// Stop using a server; removes it from your own config.toml
     Remove { name: String },
+    /// List the prompts of a server, or show the text of one; its arguments are name=value
+    Prompt { name: String, words: Vec<String> },
+    /// Log in to a server with an address, through your browser
+    Login {
+        name: String,
+        #[arg(long, help = "Paste the address at which the browser ended, because it runs on another machine")]
+        paste: bool,
+    },
+    /// Forget the login to a server
+    Logout { name: String },
     /// Start a server, show each step with its time, and end it
     Doctor { name: String },
 }
@@ -61,6 +70,9 @@ struct Serve {
     /// the secret in the variable HAFT_MCP_TOKEN if it is set; an address that other machines reach needs one
     #[arg(long, value_name = "ADDR")]
     http: Option<String>,
+    /// Also serve the tools of these MCP servers, which "haft mcp list" names: with haft's rules, questions, limits and log
+    #[arg(long, value_name = "NAME", num_args = 1..)]
+    with: Vec<String>,
     /// Also serve the tools that the official conformance suite calls
     #[arg(long, hide = true, requires = "http", value_parser = ["conformance"])]
     fixture: Option<String>,
@@ -77,6 +89,9 @@ pub(crate) fn run(common: &Common, arguments: &McpArguments) -> anyhow::Result<E
             commands::add(scope()?, &Addition { name, command: command.clone(), variables, hosts }, common)?
         }
         McpCommand::Remove { name } => commands::remove(scope()?, name, common)?,
+        McpCommand::Login { name, paste } => commands::login(scope()?, name, (WayBack::from(*paste), common))?,
+        McpCommand::Prompt { name, words } => commands::prompt(scope()?, name, (words, common))?,
+        McpCommand::Logout { name } => commands::logout(scope()?, name, common)?,
         McpCommand::Doctor { name } => commands::doctor(scope()?, name, common)?,
     };
     Ok(match ending {

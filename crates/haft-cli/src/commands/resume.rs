@@ -15,7 +15,9 @@ use crate::screen;
 use haft_host::host::block_on;
 use haft_host::model::choice::Choice;
 use haft_host::model::tuning::Tuning;
-use haft_host::session_records::{ResumedSession, SessionRecorder, newest_session};
+use haft_host::session_names::newest_session;
+use haft_host::session_records::{ResumedSession, SessionRecorder};
+use haft_host::user_commands::UserCommands;
 use haft_host::user_questions::typed_line;
 
 /// Arguments of `haft resume`.
@@ -60,8 +62,9 @@ pub(crate) fn run(common: &Common, arguments: &Resume) -> anyhow::Result<Exit> {
     let (log, kept) = sessions.take_up(&id)?;
     let left = ResumedSession::of(&kept);
     left.remarks(&kept.damage, host.runtime.redactor()).iter().for_each(|remark| screen::talk(remark));
-    let message = message(words)?;
-    let choice = Choice::new(arguments.model.said(), &host.settings, left.model)?;
+    let line = message(words)?;
+    let message = UserCommands::of(&host).expand(&line)?.with_images_of(&line, &host)?;
+    let choice = Choice::new(arguments.model.or(message.model.clone()), &host.settings, left.model)?;
     host.runtime.also_hide(choice.secrets());
     block_on(async {
         let chosen = choice.made().await?;

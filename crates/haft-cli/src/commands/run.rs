@@ -17,6 +17,7 @@ use haft_host::host::block_on;
 use haft_host::model::choice::Choice;
 use haft_host::model::tuning::Tuning;
 use haft_host::session_records::SessionRecorder;
+use haft_host::user_commands::UserCommands;
 
 /// Longest message, in bytes.
 const LONGEST: u64 = 10 * 1024 * 1024;
@@ -30,7 +31,7 @@ const LONGEST: u64 = 10 * 1024 * 1024;
   haft run --output-schema review.json \"review the last commit\" | jq .verdict
 
 Without --json, stdout has the final answer and nothing else; with --output-schema, that is one line of JSON that fits the schema. \
-\"haft undo --session\" undoes what the model changed.
+\"haft undo --session\" undoes what the model changed. A task that begins with \"/NAME\" is a command of yours: .haft/commands/NAME.md.
 
 Exit codes: 0 finished, 1 failed, out of steps, tokens or money, or no answer that fits the schema, 2 usage or configuration, \
 3 the model refused, 4 timed out, 130 stopped.")]
@@ -49,9 +50,10 @@ pub(crate) struct Run {
 /// Runs the command.
 pub(crate) fn run(common: &Common, arguments: &Run) -> anyhow::Result<Exit> {
     let output = arguments.output.schema()?;
-    let prompt = task(&arguments.task)?;
+    let line = task(&arguments.task)?;
     let host = Caller::Agent.opens(common)?;
-    let choice = Choice::new(arguments.model.said(), &host.settings, ModelSection::default())?;
+    let prompt = UserCommands::of(&host).expand(&line)?.with_images_of(&line, &host)?;
+    let choice = Choice::new(arguments.model.or(prompt.model.clone()), &host.settings, ModelSection::default())?;
     host.runtime.also_hide(choice.secrets());
     host.runtime.learn_secrets();
     block_on(async {
@@ -59,7 +61,7 @@ pub(crate) fn run(common: &Common, arguments: &Run) -> anyhow::Result<Exit> {
         let how_far = &arguments.how_far;
         let tuning = Tuning::new(&how_far.tuning(), &host.settings, &chosen.endpoint.model)?;
         let keeping = SessionRecorder::new(
-            host.state.sessions().begin(&host.runtime.redactor().redact_known(&prompt))?,
+            host.state.sessions().begin(&host.runtime.redactor().redact_known(&line))?,
             Tally::default(),
             host.runtime.redactor(),
         );

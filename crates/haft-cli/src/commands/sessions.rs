@@ -1,7 +1,9 @@
 //! `haft sessions`: which conversations there are to go on with, those used last first.
 
+mod export;
+
 use anyhow::Context as _;
-use clap::Args;
+use clap::{Args, Subcommand};
 use haft_contract::grouped::Grouped;
 use haft_contract::path::one_line;
 use haft_workspace::state::sessions::Listed;
@@ -19,16 +21,32 @@ const LONGEST_WORDS: usize = 60;
 /// Arguments of `haft sessions`.
 #[derive(Args)]
 #[command(
+    args_conflicts_with_subcommands = true,
     after_help = "haft keeps the 500 sessions of a workspace that were used last. To continue one: haft resume ID"
 )]
 pub(crate) struct Sessions {
+    #[command(subcommand)]
+    command: Option<SessionsCommand>,
     /// List at most N sessions
     #[arg(short = 'n', long = "most", value_name = "N", default_value_t = 20)]
     pub(crate) most: usize,
 }
 
+#[derive(Subcommand)]
+enum SessionsCommand {
+    /// Write a conversation as Markdown or JSON
+    Export(export::Export),
+    /// Give a session a name
+    Name(export::Name),
+}
+
 /// Runs the command.
 pub(crate) fn run(common: &Common, arguments: &Sessions) -> anyhow::Result<Exit> {
+    match &arguments.command {
+        Some(SessionsCommand::Export(export)) => return export::run(common, export),
+        Some(SessionsCommand::Name(name)) => return export::rename(common, name),
+        None => {}
+    }
     let host = Rescue::open(&common.options())?;
     let mut all = host.state.sessions().list().context("the sessions of this workspace cannot be read")?;
     for words in all.iter_mut().take(arguments.most).filter_map(|session| session.words.as_mut()) {
@@ -65,8 +83,9 @@ fn line(session: &Listed) -> anyhow::Result<()> {
         Grouped(tally.steps).of("step"),
         Grouped(tally.input.saturating_add(tally.output)).of("token")
     );
+    let name = session.name.as_deref().map(|name| format!("{}  ", one_line(name))).unwrap_or_default();
     screen::line(&[
-        Part::Strong(&format!("{}  ", session.id)),
+        Part::Strong(&format!("{}  {name}", session.id)),
         Part::Faint(&format!("{:<11} ", ago(session.last_ms))),
         Part::Plain(&words),
         Part::Faint(&cost),
@@ -76,7 +95,8 @@ fn line(session: &Listed) -> anyhow::Result<()> {
 
 fn record(session: &Listed) -> Value {
     json!({
-        "id": session.id.to_string(), "began_ms": session.began_ms, "last_ms": session.last_ms, "words": session.words,
+        "id": session.id.to_string(), "began_ms": session.began_ms, "last_ms": session.last_ms, "name": session.name,
+        "words": session.words,
         "steps": session.tally.steps, "input_tokens": session.tally.input, "output_tokens": session.tally.output
     })
 }

@@ -1,6 +1,7 @@
 //! `haft setup`: sets up another agent to ask haft, shows the change first, and removes it on request.
 
 use std::io;
+use std::path::Path;
 
 use clap::Args;
 use haft_config::environment::current_folder;
@@ -52,7 +53,10 @@ pub(crate) fn run(common: &Common, arguments: &Setup) -> anyhow::Result<Exit> {
                 screen::talk(&format!("restored {path}"));
             }
             if restored.is_empty() {
-                screen::talk(&format!("haft has not set up {} here; nothing was changed.", agent.title));
+                screen::talk(&match agents.named_by_hand(agent)? {
+                    Some(path) => by_hand(agent, &path),
+                    None => format!("haft has not set up {} here; nothing was changed.", agent.title),
+                });
             }
             Ok(Exit::Ok)
         }
@@ -69,18 +73,19 @@ fn list(common: &Common, agents: &Agents) -> anyhow::Result<Exit> {
         if common.json {
             let record = serde_json::json!({
                 "agent": agent.name, "installed": status.is_installed, "set_up": status.covered.is_some(),
-                "covered": status.covered,
+                "covered": status.covered, "obstacles": status.obstacles,
             });
             screen::record(&record.to_string())?;
             continue;
         }
         let (state, more) = match (status.covered, status.is_installed) {
+            (Some(_), _) if !status.obstacles.is_empty() => ("switched off", status.obstacles.join(". ")),
             (Some(covered), _) => ("set up", covered.to_owned()),
             (None, true) => ("not set up", format!("haft setup {}", agent.name)),
             (None, false) => ("not found", String::new()),
         };
         let title = format!("{:<12} ", agent.title);
-        screen::line(&[Part::Strong(&title), Part::Plain(&format!("{state:<11} ")), Part::Faint(&more)])?;
+        screen::line(&[Part::Strong(&title), Part::Plain(&format!("{state:<12} ")), Part::Faint(&more)])?;
     }
     Ok(Exit::Ok)
 }
@@ -89,7 +94,11 @@ fn set_up(common: &Common, agents: &Agents, (agent, reach): (&'static SetupAgent
     let options = common.options();
     if agents.is_set_up_like(agent, (&options, reach))? {
         screen::talk(&format!("{} is already set up like this; nothing was changed.", agent.title));
+        tell_obstacles(agents, agent);
         return Ok(Exit::Ok);
+    }
+    if let Some(path) = agents.named_by_hand(agent)? {
+        anyhow::bail!("{}", by_hand(agent, &path));
     }
     if agents.is_set_up(agent) {
         anyhow::bail!(
@@ -111,12 +120,31 @@ fn set_up(common: &Common, agents: &Agents, (agent, reach): (&'static SetupAgent
         screen::talk(&format!("wrote {}", proposal.path.display()));
     }
     try_out(agent, setup::trial_command(agent, (&options, reach))?)?;
-    screen::talk(&format!("{}: {}.", agent.title, agents.covered(agent)));
+    if !tell_obstacles(agents, agent) {
+        screen::talk(&format!("{}: {}.", agent.title, agents.covered(agent)));
+    }
     if agent.name == "codex" {
         screen::talk("Start Codex and type /hooks to trust the hook; Codex runs no hook before that.");
     }
     screen::talk(&format!("\"haft setup {} --remove\" restores the settings.", agent.name));
     Ok(Exit::Ok)
+}
+
+/// Says what keeps the agent from running the hook; returns whether there is anything.
+fn tell_obstacles(agents: &Agents, agent: &SetupAgent) -> bool {
+    let obstacles = agents.obstacles(agent);
+    for obstacle in &obstacles {
+        screen::talk(&format!("{} is not covered: {obstacle}.", agent.title));
+    }
+    !obstacles.is_empty()
+}
+
+fn by_hand(agent: &SetupAgent, path: &Path) -> String {
+    let (title, path, name) = (agent.title, path.display(), agent.name);
+    format!(
+        "{path} runs haft in a line that \"haft setup\" did not write. Nothing was changed. To set up {title} by haft, remove \
+         that line yourself, then run: haft setup {name}"
+    )
 }
 
 fn show(proposal: &Proposal) {

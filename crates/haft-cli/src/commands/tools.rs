@@ -12,7 +12,7 @@ use crate::arguments::{Common, Tools};
 use crate::exit::Exit;
 use crate::screen::{self, Part};
 use haft_host::host::Host;
-use haft_host::shown_tools::{find, lowered, mark_deferred};
+use haft_host::shown_tools::{find, lowered, mark_traits, traits_in_words};
 
 /// Runs the command.
 pub(crate) fn run(common: &Common, tools: &Tools) -> anyhow::Result<Exit> {
@@ -33,13 +33,13 @@ pub(crate) fn run(common: &Common, tools: &Tools) -> anyhow::Result<Exit> {
         let mut value = list.request_value();
         // A provider would refuse a field that it does not know.
         if tools.provider.is_none() {
-            mark_deferred(&mut value, &entries);
+            mark_traits(&mut value, &entries);
         }
         screen::record(&serde_json::to_string_pretty(&value)?)?;
         return Ok(Exit::Ok);
     }
     match &tools.tool {
-        None => list_all(&entries)?,
+        None => list_all(&entries).map(|()| host.note_deferral())?,
         Some(_) => entries.iter().try_for_each(|entry| show_one(entry))?,
     }
     Ok(Exit::Ok)
@@ -74,6 +74,9 @@ fn show_one(entry: &Entry) -> anyhow::Result<()> {
     let spec = entry.shown();
     screen::line(&[Part::Strong(&spec.name), Part::Faint("  "), Part::Faint(&spec.manual.title)])?;
     screen::answer(&format!("\n{}\n\n", spec.manual.words))?;
+    for (what, words) in traits_in_words(entry) {
+        screen::line(&[Part::Faint(what), Part::Plain(" "), Part::Plain(words)])?;
+    }
     if let Some(skill) = &spec.skill {
         let own = &entry.tool().spec().manual.words;
         let (head, words) = if *skill == spec.manual.words { ("In full", own) } else { ("As a skill", skill) };

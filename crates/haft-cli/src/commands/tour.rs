@@ -11,6 +11,7 @@ use crate::arguments::Common;
 use crate::exit::Exit;
 use crate::screen::{self, Part};
 use haft_host::host::{Host, block_on};
+use haft_host::result_preview::result_preview;
 
 /// Runs the command.
 pub(crate) fn run(common: &Common) -> anyhow::Result<Exit> {
@@ -97,11 +98,7 @@ fn show(host: &Host, (words, tool, arguments): (&str, &str, &str), result: &Tool
     let status = result.status.code();
     let status = if result.error.is_none() { Part::Good(status) } else { Part::Bad(status) };
     screen::line(&[Part::Plain("  "), status])?;
-    let summary = match host.runtime.catalog().find(tool) {
-        Some(entry) => entry.tool().summary(result, 8),
-        None => result.default_summary(8),
-    };
-    for line in summary {
+    for line in result_preview(host.runtime.catalog(), tool, result, 8) {
         screen::line(&[Part::Plain("  "), Part::Plain(&line)])?;
     }
     Ok(())

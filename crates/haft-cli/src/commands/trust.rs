@@ -18,7 +18,7 @@ use crate::arguments::{Common, Trust};
 use crate::exit::Exit;
 use crate::screen::{self, Part};
 use haft_host::loaded_workspace::open_workspace;
-use haft_host::project_files::{MEANING, vouched_for};
+use haft_host::project_files::{self, MEANING, vouched_for};
 use haft_host::trust_listing::{lines, record};
 use haft_host::wrapped::wrapped;
 
@@ -42,7 +42,10 @@ pub(crate) fn run(common: &Common, trust: &Trust) -> anyhow::Result<Exit> {
     match (trust.revoke, trust.diff) {
         (true, _) => revoke(&store, workspace.path()),
         (false, true) => diff(&store, workspace.path()),
-        (false, false) => put(common, &store, workspace.path()),
+        (false, false) => {
+            let project = project_files::looked_at(&settings, workspace.path())?;
+            put(common, &store, &project, workspace.path())
+        }
     }
 }
 
@@ -56,9 +59,8 @@ fn plan_mode(common: &Common) -> anyhow::Result<Exit> {
     Ok(Exit::Refused)
 }
 
-fn put(common: &Common, store: &TrustStore, folder: &Path) -> anyhow::Result<Exit> {
-    let project = looked_at(folder)?;
-    let (trusted, refused) = vouched_for(&project, store)?;
+fn put(common: &Common, store: &TrustStore, project: &Project, folder: &Path) -> anyhow::Result<Exit> {
+    let (trusted, refused) = vouched_for(project, store)?;
     for (name, why) in &refused {
         screen::talk(&format!("{name} is not trusted: {why}"));
     }

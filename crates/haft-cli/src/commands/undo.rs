@@ -26,11 +26,12 @@ const MOST_FILES: usize = 200;
 /// Runs `haft undo`.
 pub(crate) fn run(common: &Common, arguments: &Undo) -> anyhow::Result<Exit> {
     let host = Rescue::open(&common.options())?;
-    let which = match (arguments.number, arguments.turn, arguments.session) {
-        (Some(number), ..) => Which::Number(number),
-        (None, true, _) => Which::Turn,
-        (None, false, true) => Which::Session,
-        (None, false, false) => Which::Newest,
+    let which = match arguments {
+        Undo { number: Some(number), .. } => Which::Number(*number),
+        Undo { since: Some(number), .. } => Which::Since(*number),
+        Undo { turn: true, .. } => Which::Turn,
+        Undo { session: true, .. } => Which::Session,
+        _ => Which::Newest,
     };
     let locate = |path: &Path| host.locate(path);
     let only = arguments.file.as_deref().map(locate).transpose()?;

@@ -13,8 +13,8 @@ use haft_runtime::approval::{ApprovalRequest, Approver, Questionnaire, Verdict};
 
 use super::NO_TERMINAL;
 use super::converse;
-use super::marked::Marks;
-use super::question::Paper;
+use crate::terminal::marked_command::Marks;
+use crate::terminal::question_body::Paper;
 
 /// Asks over a connection.
 pub(crate) struct AskedFromAfar {

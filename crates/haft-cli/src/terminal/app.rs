@@ -11,7 +11,7 @@ mod sending;
 mod slashing;
 mod typing;
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::time::{Duration, Instant};
 
 use haft_policy::policy::Mode;
@@ -44,12 +44,16 @@ pub(super) struct App {
     /// The question whose call the person changes.
     editing: Option<Question>,
     activity: Activity,
+    /// What sessions are about, by their IDs; nothing while that is looked up.
+    previews: HashMap<String, Vec<String>>,
     /// The text that the model is writing.
     markdown: Markdown,
     /// All of the last result of which only a few lines are shown.
     last_result: Option<String>,
     queue: Vec<Queued>,
     next_id: u64,
+    /// The last of the waiting lines that were there when the session was continued.
+    restored_up_to: u64,
     status: Status,
     /// Until when a second Ctrl-C leaves.
     leaves_until: Option<Instant>,
@@ -97,10 +101,12 @@ impl App {
             questions: VecDeque::new(),
             editing: None,
             activity: Activity::default(),
+            previews: HashMap::new(),
             markdown: Markdown::default(),
             last_result: None,
             queue: Vec::new(),
             next_id: 0,
+            restored_up_to: 0,
             status,
             leaves_until: None,
             hint: None,

@@ -1,22 +1,11 @@
 //! A call as a person types it: `read_file path=Cargo.toml`, `bash command='cargo test'`, or one JSON object.
 //!
-//! Quotes work as in a shell. haft expands nothing, and an open quote is not an error while the user still types the
-//! line.
+//! Not here: how words are quoted (`haft_host::typed_words`).
 
-use std::ops::Range;
-
+use haft_host::typed_words::{TypedWord, words};
 use serde_json::Value;
 
 use super::tool_facts::ToolFacts;
-
-/// A word of a line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Word {
-    /// Without its quotes.
-    pub(super) text: String,
-    /// Its position in the line, with its quotes.
-    pub(super) bytes: Range<usize>,
-}
 
 /// A line that calls a tool.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,60 +23,6 @@ pub(super) enum GivenArguments {
     Json(Value),
 }
 
-/// Splits a line into words; says whether the last one has an open quote.
-pub(super) fn words(line: &str) -> (Vec<Word>, bool) {
-    let mut words = Vec::new();
-    let mut word: Option<Word> = None;
-    let mut quote: Option<char> = None;
-    let mut characters = line.char_indices();
-    while let Some((at, c)) = characters.next() {
-        let end = at + c.len_utf8();
-        match (quote, c) {
-            (None, c) if c.is_whitespace() => words.extend(word.take()),
-            (None, '\'' | '"') => {
-                quote = Some(c);
-                open(&mut word, at, end);
-            }
-            (Some(open), c) if open == c => {
-                quote = None;
-                word.iter_mut().for_each(|word| word.bytes.end = end);
-            }
-            // Only what would end a word or a quote needs a backslash.
-            (None | Some('"'), '\\') if escapes(&line[end..], quote) => {
-                let (at, c) = characters.next().unwrap_or((at, c));
-                open(&mut word, at, at + c.len_utf8()).push(c);
-            }
-            (_, c) => open(&mut word, at, end).push(c),
-        }
-    }
-    words.extend(word);
-    (words, quote.is_some())
-}
-
-fn open(word: &mut Option<Word>, at: usize, end: usize) -> &mut String {
-    let word = word.get_or_insert_with(|| Word { text: String::new(), bytes: at..end });
-    word.bytes.end = end;
-    &mut word.text
-}
-
-fn escapes(rest: &str, quote: Option<char>) -> bool {
-    let is_special = |c: char| match quote {
-        Some(_) => matches!(c, '"' | '\\'),
-        None => matches!(c, '"' | '\'' | '\\') || c.is_whitespace(),
-    };
-    rest.chars().next().is_some_and(is_special)
-}
-
-/// Returns the word as it must be typed.
-pub(super) fn quoted(text: &str) -> String {
-    let is_plain = |c: char| !(c.is_whitespace() || matches!(c, '\'' | '"' | '\\'));
-    match text {
-        text if !text.is_empty() && text.chars().all(is_plain) => text.to_owned(),
-        text if !text.contains('\'') => format!("'{text}'"),
-        text => format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")),
-    }
-}
-
 /// Splits `key=value`.
 pub(super) fn pair(word: &str) -> Option<(&str, &str)> {
     let (key, value) = word.split_once('=')?;
@@ -96,7 +31,7 @@ pub(super) fn pair(word: &str) -> Option<(&str, &str)> {
 }
 
 /// Returns the pairs among the words behind the name.
-pub(super) fn pairs(words: &[Word]) -> Vec<(String, String)> {
+pub(super) fn pairs(words: &[TypedWord]) -> Vec<(String, String)> {
     let pairs = words.iter().skip(1).filter_map(|word| pair(&word.text));
     pairs.map(|(key, value)| (key.to_owned(), value.to_owned())).collect()
 }
@@ -150,24 +85,6 @@ mod tests {
     use super::*;
     use crate::terminal::tool_facts::tests::read_file;
     use serde_json::json;
-
-    fn texts(line: &str) -> (Vec<String>, bool) {
-        let (words, is_open) = words(line);
-        (words.into_iter().map(|word| word.text).collect(), is_open)
-    }
-
-    #[test]
-    fn words_are_quoted_as_in_a_shell() {
-        let expected = vec!["bash".to_owned(), "command=echo \"a b\" \\n".to_owned(), "timeout=5".to_owned()];
-        assert_eq!(texts("bash command='echo \"a b\" \\n'  timeout=5"), (expected, false));
-        assert_eq!(texts(r#"a "b \" c" d\ e C:\x"#).0, ["a", "b \" c", "d e", "C:\\x"]);
-        assert_eq!(texts("a 'b c"), (vec!["a".to_owned(), "b c".to_owned()], true));
-        for text in ["plain", "two words", "it's", "say \"hi\" it's", "", "back\\slash \"'"] {
-            assert_eq!(texts(&quoted(text)).0, [text], "{text}");
-        }
-        let (words, _) = words("ab 'c d' e");
-        assert_eq!(words.iter().map(|word| word.bytes.clone()).collect::<Vec<_>>(), [0..2, 3..8, 9..10]);
-    }
 
     #[test]
     fn a_line_is_a_call_of_a_known_tool_or_a_pasted_one() {

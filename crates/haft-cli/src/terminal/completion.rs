@@ -6,10 +6,12 @@ mod fuzzy;
 
 use std::ops::Range;
 
-use super::call_line::{pair, quoted, words};
+use super::call_line::pair;
 use super::painted::{Ink, paint, width};
+use super::protocol::UserCommandFacts;
 use super::tool_facts::{Takes, ToolFacts};
 pub(super) use fuzzy::ranked;
+use haft_host::typed_words::{quoted, words};
 
 /// Most items that a menu has.
 const MOST: usize = 200;
@@ -24,6 +26,10 @@ pub(super) struct Known {
     pub(super) files: Vec<String>,
     /// Slash commands with what they do.
     pub(super) commands: Vec<(String, String)>,
+    /// Commands of the user and of the project.
+    pub(super) own: Vec<UserCommandFacts>,
+    /// Messages to which the person can go back, with what was changed since; the last first.
+    pub(super) points: Vec<(String, String)>,
     /// Conversations by their IDs, with when they were used and how they began; those used last first.
     pub(super) sessions: Vec<(String, String)>,
     /// Whether there is a model, so that a line is a message unless it says otherwise.
@@ -48,6 +54,7 @@ pub(super) enum MenuKind {
     Tools,
     Arguments,
     Sessions,
+    Points,
 }
 
 /// One item of a menu.
@@ -97,7 +104,8 @@ pub(super) fn menu(line: &str, cursor: usize, known: &Known) -> Option<Menu> {
     if let Some(typed) = before.strip_prefix('/')
         && !typed.contains(char::is_whitespace)
     {
-        let items = known.commands.iter().map(|(name, about)| Item {
+        let own = known.own.iter().map(|own| (&own.name, &own.about));
+        let items = known.commands.iter().map(|(name, about)| (name, about)).chain(own).map(|(name, about)| Item {
             text: format!("/{name} "),
             label: format!("/{name}"),
             about: about.clone(),
@@ -115,6 +123,16 @@ pub(super) fn menu(line: &str, cursor: usize, known: &Known) -> Option<Menu> {
         let place = before.len() - typed.len()..cursor;
         return if is_named { None } else { made(typed.trim(), items.collect(), place, MenuKind::Sessions) };
     }
+    if let Some(typed) = before.strip_prefix("/undo ").filter(|typed| is_of_point(typed)) {
+        let items = known.points.iter().map(|(number, about)| Item {
+            text: number.clone(),
+            label: format!("{number}  {about}"),
+            about: String::new(),
+        });
+        let is_named = known.points.iter().any(|(number, _)| number == typed.trim());
+        let place = before.len() - typed.len()..cursor;
+        return if is_named { None } else { made(typed.trim(), items.collect(), place, MenuKind::Points) };
+    }
     let start = before.rfind(char::is_whitespace).map_or(0, |at| at + 1);
     if let Some(typed) = before[start..].strip_prefix('@') {
         let items = known.files.iter().map(|file| Item {
@@ -125,6 +143,11 @@ pub(super) fn menu(line: &str, cursor: usize, known: &Known) -> Option<Menu> {
         return made(typed, items.collect(), start..cursor, MenuKind::Files);
     }
     of_call(before, known)
+}
+
+/// Says whether what is typed behind `/undo` may mean a message: no number of a change set and no flag.
+fn is_of_point(typed: &str) -> bool {
+    !typed.starts_with(|c: char| c.is_ascii_digit() || c == '-')
 }
 
 /// Completes a call: the name of a tool, a parameter, a value.
@@ -202,6 +225,8 @@ mod tests {
                 ("k3f9-q2bx".into(), "just now  fix the tests".into()),
                 ("aaaa-bbbb".into(), "other".into()),
             ],
+            own: vec![UserCommandFacts { name: "fix".into(), about: "Fixes an issue".into(), takes: None }],
+            points: vec![("#2".into(), "just now  and the docs".into()), ("#1".into(), "fix the tests".into())],
             has_model: false,
         }
     }
@@ -218,6 +243,9 @@ mod tests {
             ("/u", "/undo "),
             ("/mdl", "/model "),
             ("/resume tests", "/resume k3f9-q2bx"),
+            ("/fi", "/fix "),
+            ("/undo ", "/undo #2"),
+            ("/undo tests", "/undo #1"),
             ("look at @main", "look at @src/main.rs "),
             ("look at @afile", "look at @'src/a file.rs' "),
             ("rea", "read_file "),
@@ -228,7 +256,9 @@ mod tests {
         ] {
             assert_eq!(completed(line).as_deref(), Some(expected), "{line}");
         }
-        for line in ["hello there", "read_file limit=3", "", "/nothing", "read_file path=Cargo.toml"] {
+        for line in
+            ["hello there", "read_file limit=3", "", "/nothing", "read_file path=Cargo.toml", "/undo 2", "/undo --turn"]
+        {
             assert_eq!(completed(line), None, "{line}");
         }
     }

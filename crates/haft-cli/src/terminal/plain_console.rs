@@ -36,4 +36,13 @@ impl Console for Common {
         let answer = typed_line(&mut io::stdin().lock())?.unwrap_or_default();
         Ok(Some(matches!(&*answer, "y" | "yes")))
     }
+
+    fn is_attended(&self) -> bool {
+        somebody_is_there()
+    }
+
+    fn reads(&self, question: &str) -> io::Result<Option<String>> {
+        screen::talk(question);
+        typed_line(&mut io::stdin().lock())
+    }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use haft_contract::user_questions::{UserAnswer, UserQuestion};
 use haft_policy::policy::Mode;
 use haft_runtime::approval::{ApprovalRequest, Verdict};
+use serde_json::Value;
 use std::sync::Arc;
 
 use super::call_line::CallLine;
@@ -17,6 +18,8 @@ use super::tool_facts::ToolFacts;
 pub(super) enum Order {
     /// A message for the model.
     Prompt(String),
+    /// A command of the person's own, as it was typed.
+    UserCommand(String),
     /// A call by the person.
     Call(CallLine),
     /// A command of the person, run as the model's would be.
@@ -25,6 +28,8 @@ pub(super) enum Order {
     Haft(Vec<String>),
     /// The same, first as a plan; it is done after a yes.
     Confirmed(Vec<String>),
+    /// A subcommand of haft whose output is a message for the model, after a yes.
+    ServerPrompt(Vec<String>),
     /// A message for the model at its next step, while it works.
     Queue(Queued),
     /// Withdraws such a message.
@@ -43,6 +48,16 @@ pub(super) enum Order {
     Clear,
     /// Continues a session.
     Resume(String),
+    /// Shows what a session is about, before it is continued.
+    Preview(String),
+    /// Goes back to before this message of the conversation, counted from 1.
+    Rewind(usize),
+    /// Names the conversation.
+    Name(String),
+    /// Writes the conversation to a file.
+    Export(Option<String>),
+    /// A call of a tool by haft's own name, with these arguments.
+    NativeCall(&'static str, Value),
     /// Keeps what is typed and not sent.
     Draft(String),
     /// Gives the terminal back to the shell until the shell resumes haft.
@@ -90,6 +105,16 @@ pub(super) enum Reply {
     User(UserAnswer),
     /// The questions of the model are not answered.
     Dismissed,
+    /// To a plan to go back: what goes back.
+    Rewind(RewindScope),
+}
+
+/// What goes back to an earlier point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RewindScope {
+    Both,
+    Files,
+    Conversation,
 }
 
 /// A question.
@@ -110,6 +135,8 @@ pub(super) enum Subject {
     User { question: Arc<UserQuestion>, count: (usize, usize) },
     /// Something that the person asked for and has seen the plan of.
     Plan { does: String },
+    /// Going back in the conversation, of which the person has seen the plan.
+    Rewind { change_sets: usize, messages: usize },
 }
 
 /// A report of the worker.
@@ -121,6 +148,16 @@ pub(super) enum Report {
     Model(ModelReport),
     /// The files of the workspace.
     Files(Vec<String>),
+    /// The commands of the user and the project, with what they take and do.
+    UserCommands(Vec<UserCommandFacts>),
+    /// Conversations by their IDs, with when they were used and how they began.
+    Sessions(Vec<(String, String)>),
+    /// What a session is about.
+    Preview(String, Vec<String>),
+    /// The messages to which the person can go back, numbered from 1, with what was changed since.
+    Points(Vec<(String, String)>),
+    /// A text to be changed and sent again; what is typed stays.
+    Typed(String),
     /// The model is asked.
     Step,
     /// More of the model's text.
@@ -171,8 +208,18 @@ pub(super) enum Idle {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RunningCall {
     pub(super) id: String,
-    pub(super) tool: String,
+    /// What it is called: `Tool(read_file)`, `MCP(server/tool)`.
+    pub(super) title: String,
     pub(super) about: String,
+}
+
+/// A command of the user or of the project.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct UserCommandFacts {
+    pub(super) name: String,
+    pub(super) about: String,
+    /// The arguments that it takes.
+    pub(super) takes: Option<String>,
 }
 
 /// The facts that haft finds at the start.

@@ -3,7 +3,7 @@
 //! Each answer has its own key. Enter answers nothing. A key counts only if none was pressed for a moment after the
 //! question was drawn: keys of a person who was typing when it appeared go into the line below. A paste never answers.
 //!
-//! Not here: the words of the question (`prompt::question`).
+//! Not here: the words of the question (`question_body`).
 
 mod user_answer;
 
@@ -12,13 +12,13 @@ use std::time::{Duration, Instant};
 use haft_policy::decision::Class;
 use haft_runtime::approval::{ApprovalRequest, Verdict};
 
-use super::call_line::quoted;
 use super::editor::{Editor, To};
 use super::keys::{Code, Key};
 use super::painted::{Ink, paint};
-use super::protocol::{Asked, Reply, Subject};
-use crate::prompt::scope_words;
+use super::protocol::{Asked, Reply, RewindScope, Subject};
 use crate::screen::safe;
+use crate::terminal::question_body::scope_words;
+use haft_host::typed_words::quoted;
 use haft_host::wrapped::wrapped;
 
 /// How long the keyboard must be idle before a key counts.
@@ -92,6 +92,7 @@ impl Question {
                 Code::Char('n' | 'N') | Code::Escape => Pressed::Answer(Reply::Verdict(Verdict::Refuse { note: None })),
                 _ => Pressed::Kept,
             },
+            Subject::Rewind { change_sets, messages } => press_about_rewind(key, *change_sets, *messages),
             Subject::Circle { .. } => match key.code {
                 Code::Char('y' | 'Y') => Pressed::Answer(Reply::GoOn),
                 Code::Char('s' | 'S') | Code::Escape => Pressed::Answer(Reply::Verdict(Verdict::StopTurn)),
@@ -186,6 +187,18 @@ impl Question {
                 rows.push(answer("y", &format!("yes, {does}")));
                 rows.push(answer("n", "no, change nothing"));
             }
+            Subject::Rewind { change_sets, messages } => {
+                if *change_sets > 0 && *messages > 0 {
+                    rows.push(answer("b", "go back with both, files and conversation"));
+                }
+                if *change_sets > 0 {
+                    rows.push(answer("f", "undo the changes of files only"));
+                }
+                if *messages > 0 {
+                    rows.push(answer("c", "go back in the conversation only"));
+                }
+                rows.push(answer("n", "no, change nothing"));
+            }
             Subject::Circle { .. } => {
                 rows.push(answer("y", "yes, let it continue"));
                 rows.push(answer("n", "no, and tell it what to do instead"));
@@ -216,6 +229,7 @@ impl Question {
                 None => "Your answer?".to_owned(),
             },
             Subject::Plan { .. } => "Do this?".to_owned(),
+            Subject::Rewind { .. } => "Go back?".to_owned(),
         }
     }
 
@@ -241,6 +255,19 @@ impl Question {
         rows.extend(long_answer("n", "no (then you may add a note for the model)", columns));
         rows.push(answer("s", "no, and stop"));
         rows
+    }
+}
+
+/// Takes a key in the question what is to go back. Only offered answers count.
+fn press_about_rewind(key: Key, change_sets: usize, messages: usize) -> Pressed {
+    let (has_changes, has_messages) = (change_sets > 0, messages > 0);
+    let goes_back = |scope| Pressed::Answer(Reply::Rewind(scope));
+    match key.code {
+        Code::Char('b' | 'B') if has_changes && has_messages => goes_back(RewindScope::Both),
+        Code::Char('f' | 'F') if has_changes => goes_back(RewindScope::Files),
+        Code::Char('c' | 'C') if has_messages && !key.held.ctrl => goes_back(RewindScope::Conversation),
+        Code::Char('n' | 'N') | Code::Escape => Pressed::Answer(Reply::Verdict(Verdict::Refuse { note: None })),
+        _ => Pressed::Kept,
     }
 }
 

@@ -8,25 +8,28 @@
 mod asker;
 mod calls;
 mod chat;
+mod conversations;
 mod desk;
 mod haft_commands;
 mod results;
+mod rewinding;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use haft_agent::history::Past;
 use haft_config::model::ModelSection;
 use haft_contract::process::Level;
-use haft_host::change_log::ago;
 use haft_host::host::{Host, block_on};
 use haft_host::model::choice::Choice;
-use haft_host::session_records::{ResumedSession, SessionRecorder, newest_session};
+use haft_host::session_names::newest_session;
+use haft_host::session_records::{ResumedSession, SessionRecorder};
+use haft_host::user_commands::ExpandedPrompt;
 use haft_model::client::{Connection, Endpoint};
 use haft_model::conversation::Message;
 use haft_runtime::events::{EventKind, What};
 use haft_runtime::session::Session;
-use haft_workspace::state::sessions::Listed;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
 use super::app::Tails;
@@ -38,8 +41,6 @@ use desk::Desk;
 
 /// Most files that are offered for completion.
 const MOST_FILES: usize = 50_000;
-/// Most conversations that are offered.
-const MOST_SESSIONS: usize = 100;
 /// How the session of calls is named before there is a conversation.
 const CONSOLE: &str = "terminal";
 
@@ -85,6 +86,8 @@ struct Worker {
     model: Option<ModelInUse>,
     knows_secrets: bool,
     cost: chat::Spent,
+    /// The remarks about files that were made.
+    told_notes: HashSet<String>,
 }
 
 /// A model that can be asked.
@@ -117,6 +120,7 @@ impl Worker {
             model,
             knows_secrets,
             cost,
+            told_notes: HashSet::new(),
         }
     }
 
@@ -124,6 +128,7 @@ impl Worker {
     async fn greet(&mut self) {
         self.report(Report::Found(Box::new(self.found())));
         self.list_files();
+        self.report_user_commands();
         if self.flags.continues {
             let newest = newest_session(&self.host.state.sessions());
             match newest {
@@ -140,11 +145,20 @@ impl Worker {
         while let Some(order) = self.desk.next().await {
             let how = match order {
                 Order::Quit => return,
-                Order::Prompt(text) => self.prompt(text).await,
+                Order::Prompt(text) => {
+                    let prompt = ExpandedPrompt { text: text.clone(), ..ExpandedPrompt::default() };
+                    self.prompt(prompt, &text).await
+                }
+                Order::UserCommand(line) => self.user_command(&line).await,
+                Order::NativeCall(tool, arguments) => self.native_call(tool, arguments).await,
+                Order::Rewind(number) => self.rewind(number).await,
+                Order::Name(words) => self.name(&words),
+                Order::Export(file) => self.export(file),
                 Order::Call(call) => self.call(call).await,
                 Order::Shell(command) => self.shell(&command).await,
                 Order::Haft(words) => self.show(words).await,
                 Order::Confirmed(words) => self.confirm(words).await,
+                Order::ServerPrompt(words) => self.server_prompt(words).await,
                 Order::Model(name) => {
                     let flags = ModelSection { name: Some(name), ..ModelSection::default() };
                     self.choose_model(flags, ModelSection::default()).await;
@@ -160,6 +174,9 @@ impl Worker {
                 }
             };
             self.list_files();
+            self.report_user_commands();
+            self.report_points();
+            self.report(Report::Sessions(self.sessions()));
             self.report(Report::Idle(how));
         }
     }
@@ -174,7 +191,9 @@ impl Worker {
                 self.left = Past::default();
                 self.cost = chat::Spent::default();
                 self.desk.record_in(None);
+                self.report_points();
             }
+            Order::Preview(id) => self.preview(id),
             order => self.desk.adjust(order, self.session.as_ref()),
         }
     }
@@ -194,18 +213,6 @@ impl Worker {
         Found { workspace, sandbox, tools, sessions: self.sessions(), changes }
     }
 
-    /// Lists the conversations that can be continued.
-    fn sessions(&self) -> Vec<(String, String)> {
-        // A list that cannot be read offers nothing; /sessions says why.
-        let sessions = self.host.state.sessions().list().unwrap_or_default();
-        let about = |session: &Listed| {
-            let words = session.words.as_deref().unwrap_or("(its beginning is lost)");
-            let words = self.host.runtime.redactor().redact_known(words).into_owned();
-            (session.id.to_string(), format!("{:<11} {words}", ago(session.last_ms)))
-        };
-        sessions.iter().take(MOST_SESSIONS).map(about).collect()
-    }
-
     /// Lists the files on a separate thread.
     fn list_files(&self) {
         let (host, reports) = (self.host.clone(), self.reports.clone());
@@ -216,22 +223,24 @@ impl Worker {
     }
 
     async fn choose_model(&mut self, flags: ModelSection, session: ModelSection) {
-        let chosen = async {
-            let choice = Choice::new(flags, &self.host.settings, session)?;
-            self.host.runtime.also_hide(choice.secrets());
-            choice.made().await
-        };
-        match chosen.await {
-            Ok(chosen) => {
-                let (endpoint, from) = (chosen.endpoint.clone(), chosen.from.clone());
-                let window = chat::window(&self.host, &endpoint.model);
-                let name = endpoint.model.clone();
-                self.model = Some(ModelInUse { endpoint, connection: chosen.connection() });
+        match self.made_model(flags, session).await {
+            Ok((model, from)) => {
+                let (name, window) = (model.endpoint.model.clone(), chat::window(&self.host, &model.endpoint.model));
+                self.model = Some(model);
                 self.report(Report::Model(ModelReport::Is { name, from, window }));
             }
             Err(error) if self.model.is_none() => self.report(Report::Model(ModelReport::None(format!("{error:#}")))),
             Err(error) => self.warn(&error),
         }
+    }
+
+    /// Connects the model that is wanted; says where it was found.
+    async fn made_model(&self, flags: ModelSection, session: ModelSection) -> anyhow::Result<(ModelInUse, String)> {
+        let choice = Choice::new(flags, &self.host.settings, session)?;
+        self.host.runtime.also_hide(choice.secrets());
+        let chosen = choice.made().await?;
+        let (endpoint, from) = (chosen.endpoint.clone(), chosen.from.clone());
+        Ok((ModelInUse { endpoint, connection: chosen.connection() }, from))
     }
 
     /// Continues a session: its messages, its model, its waiting messages.

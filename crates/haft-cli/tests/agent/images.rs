@@ -119,3 +119,27 @@ fn a_session_with_images_is_replayed() {
     let replayed = said(place.bare(&["replay", &id]));
     assert_eq!(replayed.code, 0, "{}{}", replayed.out, replayed.err);
 }
+
+#[test]
+fn an_image_that_the_user_names_is_shown_in_each_form_and_again_later() {
+    for wire in Wire::ALL {
+        let place = place();
+        let named = || Expect { images: Some(1), ..Expect::default() };
+        let model = ScriptedModel::start(Script::of([Turn::text("A logo.").expect(named())]));
+        let ran = said(place.with(&model, wire, &["run", "what is on @logo.png?"]));
+        assert_eq!((ran.out.as_str(), ran.code), ("A logo.\n", 0), "{wire:?}: {}", ran.err);
+        assert!(model.requests()[0].conversation.images[0].starts_with(SEEN), "{wire:?}");
+
+        let again = ScriptedModel::start(Script::of([Turn::text("Not now.").fault(is_blind())]));
+        let resumed = said(place.with(&again, wire, &["resume", "and now?"]));
+        assert_eq!((resumed.out.as_str(), resumed.code), ("Not now.\n", 0), "{wire:?}: {}", resumed.err);
+        let requests = again.requests();
+        let shown: Vec<usize> = requests.iter().map(|asked| asked.conversation.images.len()).collect();
+        assert_eq!(shown, [1, 0], "{wire:?}: who sees nothing is asked again without");
+        assert!(requests[1].text.contains("[1 image is not shown: this model accepts none]"), "{wire:?}");
+    }
+    let place = place();
+    let model = ScriptedModel::start(Script::of([]));
+    let wrong = said(place.with(&model, Wire::Chat, &["run", "what is on @a.png?"]));
+    assert!(wrong.code != 0 && wrong.err.contains("the image a.png cannot be shown"), "{}", wrong.err);
+}

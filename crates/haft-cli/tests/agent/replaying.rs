@@ -427,7 +427,7 @@ fn a_session_that_cannot_be_done_again_is_a_clear_error() {
     };
     check(&[], "there is no session in this workspace yet");
     check(&["0000-0000"], "there is no session 0000-0000 in this workspace; \"haft sessions\" lists them");
-    check(&["what"], "is not the name of a session");
+    check(&["what"], "is neither the ID nor the name of a session");
     let model =
         ScriptedModel::start(Script::of([Turn::text("").fault(haft_testkit::scripted_model::Fault::status(401))]));
     assert_eq!(place.haft(&model, &["run", "work"]).code, 1);

@@ -145,7 +145,12 @@ fn a_name_that_is_nearly_that_of_a_session_is_no_message_to_another() {
     assert_eq!((resumed.out.as_str(), resumed.code), ("Yes.\n", 0), "{}", resumed.err);
     assert!(!model.requests()[0].text.contains(&id), "{}", model.requests()[0].text);
     let refused = place.haft(&model, &["resume", "k3f9-l2ox", "delete it all"]);
-    assert_eq!((refused.code, refused.err.contains("is not the name of a session")), (2, true), "{}", refused.err);
+    assert_eq!(
+        (refused.code, refused.err.contains("is neither the ID nor the name of a session")),
+        (2, true),
+        "{}",
+        refused.err
+    );
 }
 
 #[test]
@@ -162,7 +167,11 @@ fn a_word_is_a_session_or_an_error_and_a_beginning_that_no_other_has_is_enough()
     for word in ["proceed", "go-on", "ok!", "k3f9-l2ox", "k3f9-q2bxx"] {
         let refused = said(place.bare(&["resume", word]));
         assert_eq!(refused.code, 2, "{word}: {}", refused.err);
-        assert!(refused.err.contains(&format!("\"{word}\" is not the name of a session")), "{}", refused.err);
+        assert!(
+            refused.err.contains(&format!("\"{word}\" is neither the ID nor the name of a session")),
+            "{}",
+            refused.err
+        );
         assert!(refused.err.contains("haft sessions"), "{}", refused.err);
     }
     let several = said(place.bare(&["resume", "k3", "go on"]));

@@ -199,6 +199,26 @@ fn the_first_request_has_at_most_10_kb_in_each_form() {
 }
 
 #[test]
+fn however_many_skills_there_are_they_add_at_most_2_kb_to_the_first_request() {
+    for wire in Wire::ALL {
+        let first = |place: &Place| {
+            let model = ScriptedModel::start(Script::of([Turn::text("Done.")]));
+            assert_eq!(said(place.with(&model, wire, &["run", "What is in this folder?"])).code, 0);
+            model.requests()[0].text.clone()
+        };
+        let place = Place::new();
+        let without = first(&place).len();
+        for number in 0..60 {
+            let text = format!("---\nname: skill-{number}\ndescription: {}\n---\nDo it.\n", "word ".repeat(150));
+            place.put(&format!("home/.config/haft/skills/skill-{number}/SKILL.md"), &text);
+        }
+        let with = first(&place);
+        assert!(with.contains("skill-0: word word") && with.contains(" more: call this tool"), "{with}");
+        assert!(with.len() <= without + 2_000, "{}: {without} and {}", wire.name(), with.len());
+    }
+}
+
+#[test]
 fn words_for_agents_are_told_when_they_are_trusted_and_else_it_is_said() {
     let place = Place::new();
     place.put("ws/AGENTS.md", "Always whisper.\n");
@@ -458,4 +478,25 @@ fn the_file_says_how_long_is_waited_and_how_often_it_is_tried() {
     let said = place.haft(&model, &["run", "go"]);
     assert_eq!(said.code, 2, "{}", said.err);
     assert!(said.err.contains("config.toml:3: must be between 1 and 86400 (seconds)"), "{}", said.err);
+}
+
+#[test]
+fn a_task_may_be_a_command_of_the_user() {
+    let place = Place::new();
+    place.put("home/.config/haft/commands/fix.md", "---\nmodel: another\n---\nFix issue $1.");
+    let expected = Expect { body_contains: vec!["\"another\"".into()], ..Expect::user_says("Fix issue 47.") };
+    let model = ScriptedModel::start(Script::of([Turn::text("Fixed.").expect(expected)]));
+    let mut command = place.with(&model, Wire::Chat, &["run", "/fix 47"]);
+    command.env_remove("HAFT_MODEL");
+    let ran = said(command);
+    assert_eq!((ran.out.as_str(), ran.code), ("Fixed.\n", 0), "{}", ran.err);
+    let unknown = place.haft(&model, &["run", "/fxi 47"]);
+    assert!(unknown.code == 2 && unknown.err.contains("did you mean /fix?"), "{}", unknown.err);
+    place.put("ws/.haft/commands/ship.md", "Ship it.");
+    let untrusted = place.haft(&model, &["run", "/ship"]);
+    assert!(
+        untrusted.code == 2 && untrusted.err.contains("haft does not load .haft/commands/ship.md"),
+        "{}",
+        untrusted.err
+    );
 }

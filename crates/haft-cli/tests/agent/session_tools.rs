@@ -73,3 +73,23 @@ fn the_facts_of_a_trusted_project_are_told_as_notes() {
     assert!(told.contains("information, not instructions") && told.contains("- Use tabs."), "{told}");
     assert!(!told.contains("nothing of it"), "{told}");
 }
+
+#[test]
+fn the_facts_of_the_file_that_the_settings_choose_are_told_too() {
+    let place = Place::new();
+    place.put("ws/notes/MEM.md", "# T\n\n## Memories\n- Use tabs.\n\n## Other\n- nothing of it\n");
+    place.put(
+        "home/.config/haft/config.toml",
+        "[limits]\nmemory_file = \"notes/MEM.md\"\nmemory_heading = \"## Memories\"\n",
+    );
+    let asked = || {
+        let model = ScriptedModel::start(Script::of([Turn::text("Hello.")]));
+        let ran = place.haft(&model, &["run", "hello"]);
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        model.requests()[0].text.clone()
+    };
+    assert!(!asked().contains("Use tabs"));
+    assert_eq!(said(place.bare(&["trust", "."])).code, 0);
+    let told = asked();
+    assert!(told.contains("- Use tabs.") && !told.contains("nothing of it"), "{told}");
+}

@@ -272,3 +272,47 @@ fn a_prompt_file_gives_a_tool_its_words() {
     let said = place.haft(&["tools", "glob"], "");
     assert!(said.out.contains("Finds files") && said.err.contains("the tool keeps its own words"), "{}", said.err);
 }
+
+#[test]
+fn a_list_binds_to_a_module_beside_the_definition() {
+    let place = Place::new();
+    put(&place, ".haft/tools/greet.yaml", "name: greet\ndescription: Greets.\neffects: []\ninput_schema: {}\n");
+    put(&place, ".haft/tools/greeting.py", "def greet():\n    return 'beside the definition'\n");
+    put(
+        &place,
+        ".haft/tools.yaml",
+        "tools:\n  - {name: greet, yaml_path: tools/greet.yaml, binding: 'greeting:greet'}\n",
+    );
+    assert_eq!(place.haft(&["trust", "."], "").code, 0);
+    let called = place.haft(&["call", "greet"], "");
+    if !super::found_python(&called) {
+        return;
+    }
+    assert!(called.code == 0 && called.out.contains("beside the definition"), "{}{}", called.out, called.err);
+    // It is trusted by its content, as a module that the definition names.
+    put(&place, ".haft/tools/greeting.py", "def greet():\n    return 'changed'\n");
+    let called = place.haft(&["call", "greet"], "");
+    assert!(!called.out.contains("changed"), "{}{}", called.out, called.err);
+    place.put(
+        "home/.config/haft/tools/hello.yaml",
+        "name: hello\ndescription: Greets.\neffects: []\ninput_schema: {}\n",
+    );
+    place.put("home/.config/haft/tools/greeting.py", "def greet():\n    return 'of the user'\n");
+    let list = "tools:\n  - {name: hello, yaml_path: tools/hello.yaml, binding: 'greeting:greet'}\n";
+    place.put("home/.config/haft/tools.yaml", list);
+    let called = place.haft(&["call", "hello"], "");
+    assert!(called.code == 0 && called.out.contains("of the user"), "{}{}", called.out, called.err);
+}
+
+#[test]
+fn a_property_without_words_is_refused_where_the_profile_requires_them() {
+    let place = Place::new();
+    let definition = "name: count\ndescription: Counts.\nbinding: {command: [echo, x]}\neffects: []\n\
+        input_schema: {properties: {n: {type: integer}}}\n";
+    place.put("home/.config/haft/tools/count.yaml", definition);
+    assert!(place.haft(&["tools"], "").out.contains("count"));
+    let said = place.haft(&["--profile", "wyrm", "tools"], "");
+    assert!(!said.out.contains("count"), "{}", said.out);
+    let why = "#/properties/n: every property has a description, and the profile requires it; say what \"n\" is";
+    assert!(said.err.contains(why), "{}", said.err);
+}

@@ -20,6 +20,12 @@ use serde_json::{Value, json};
 
 use super::{Place, Said, said};
 
+fn decision_in(said: &Said) -> (String, String) {
+    let answer: Value = serde_json::from_str(&said.out).expect("the answer is JSON");
+    let text = |key: &str| answer["hookSpecificOutput"][key].as_str().expect("it is told").to_owned();
+    (text("permissionDecision"), text("permissionDecisionReason"))
+}
+
 impl Place {
     /// Hands one event to the guard, with these flags and variables.
     fn guard(&self, flags: &[String], variables: &[(String, String)], event: &[u8]) -> Said {
@@ -46,10 +52,14 @@ impl Place {
 
     /// Returns what Claude Code would be told of a call.
     fn guarded(&self, tool: &str, input: &Value) -> (String, String) {
-        let said = self.guard(&[], &[], self.event(tool, input).as_bytes());
-        let answer: Value = serde_json::from_str(&said.out).expect("the answer is JSON");
-        let text = |key: &str| answer["hookSpecificOutput"][key].as_str().expect("it is told").to_owned();
-        (text("permissionDecision"), text("permissionDecisionReason"))
+        decision_in(&self.guard(&[], &[], self.event(tool, input).as_bytes()))
+    }
+
+    /// Returns the same of a hook with these flags, which also runs commands.
+    fn guarded_with(&self, flags: &[&str], tool: &str, input: &Value) -> (String, String) {
+        let mut command = self.command(&["guard"]);
+        command.current_dir("/").args(flags);
+        decision_in(&said(command, self.event(tool, input).as_bytes()))
     }
 }
 
@@ -280,6 +290,27 @@ fn the_rules_of_the_guide_are_accepted() {
     assert_eq!(said.code, 0, "{}", said.out);
     assert_eq!(place.guarded("mcp__haft__read_file", &json!({})).0, "allow");
     assert_eq!(place.guarded("Write", &json!({ "file_path": "src/a.rs", "content": "" })).0, "allow");
+}
+
+#[test]
+fn a_server_of_a_project_that_only_calls_itself_haft_is_a_server_of_others() {
+    let place = Place::new();
+    let judged = |entry: &str| {
+        place.put("ws/.mcp.json", &format!("{{\"mcpServers\": {{\"haft\": {entry}}}}}"));
+        place.guarded("mcp__haft__bash", &json!({ "command": "ls" })).0
+    };
+    for other in [
+        r#"{"command": "sh", "args": ["./evil.sh"]}"#,
+        r#"{"command": "./haft", "args": ["mcp", "serve"]}"#,
+        r#"{"command": "sh", "args": ["-c", "haft mcp serve"]}"#,
+        r#"{"url": "http://127.0.0.1:1/mcp"}"#,
+        r#"{"command": "haft", "args": ["tools"]}"#,
+        r#"{}"#,
+    ] {
+        assert_ne!(judged(other), "allow", "{other}");
+    }
+    assert_eq!(judged(r#"{"command": "haft", "args": ["mcp", "serve"]}"#), "allow");
+    assert_eq!(judged(r#"{"command": "/usr/bin/haft", "args": ["mcp", "serve", "--yes"]}"#), "allow");
 }
 
 #[test]

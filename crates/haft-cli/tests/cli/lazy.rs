@@ -71,3 +71,24 @@ fn a_tool_that_has_its_words_is_not_imported_for_them_though_it_is_not_lazy() {
         assert!(said.code == 0 && said.out.contains("greet") && !said.err.contains("note:"), "{}", said.err);
     }
 }
+
+#[test]
+fn how_a_tool_is_loaded_and_run_is_shown() {
+    let place = Place::new();
+    let definition = "name: greet\ndescription: Greets.\nbinding: {command: [echo, x]}\neffects: []\nlazy: true\n\
+        disable_parallel: true\ninput_schema: {}\n";
+    put(&place, ".haft/tools/greet.yaml", definition);
+    assert_eq!(place.haft(&["trust", "."], "").code, 0);
+    let said = place.haft(&["tools", "greet", "--json"], "");
+    let record: serde_json::Value = serde_json::from_str(&said.out).expect("a list");
+    assert_eq!((&record[0]["lazy"], &record[0]["exclusive"]), (&true.into(), &true.into()));
+    for look in [&["tools", "greet"][..], &["doctor", "greet"]] {
+        let said = place.haft(look, "").out;
+        assert!(said.contains("at its first call, and nothing of it before (lazy)"), "{look:?}: {said}");
+        assert!(said.contains("one call at a time (disable_parallel)"), "{look:?}: {said}");
+    }
+    let for_provider = place.haft(&["tools", "greet", "--for", "anthropic"], "").out;
+    assert!(!for_provider.contains("exclusive"), "{for_provider}");
+    let others = place.haft(&["tools", "--json"], "").out;
+    assert_eq!((others.matches("\"lazy\"").count(), others.matches("\"exclusive\"").count()), (1, 1));
+}

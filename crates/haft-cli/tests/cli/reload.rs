@@ -161,3 +161,21 @@ fn a_definition_that_a_list_names_is_looked_at_wherever_it_lies_and_new_secrets_
     assert_eq!(driver.call_next("ask"), "other");
     driver.end();
 }
+
+#[test]
+fn a_skill_is_withdrawn_in_the_next_turn_after_one_of_its_files_changed_until_it_is_trusted_again() {
+    let place = Place::new();
+    put(&place, ".haft/skills/notes/SKILL.md", "---\nname: notes\ndescription: Takes notes.\n---\nWrite them.\n");
+    put(&place, ".haft/skills/notes/more.md", "More.\n");
+    assert_eq!(place.haft(&["trust", "."], "").code, 0);
+    let mut driver = Driver::start(&place, &[]);
+    assert_eq!(driver.call("skill"), "- notes: Takes notes.");
+    put(&place, ".haft/skills/notes/more.md", "Other.\n");
+    assert_eq!(driver.call_next("skill"), "unknown_tool");
+    assert_eq!(place.haft(&["trust", "."], "").code, 0);
+    assert_eq!(driver.call_next("skill"), "- notes: Takes notes.");
+    place.put("home/.config/haft/skills/mine/SKILL.md", "---\nname: mine\ndescription: Mine.\n---\nx\n");
+    assert_eq!(driver.call_next("skill"), "- mine: Mine.\n- notes: Takes notes.");
+    place.put("home/.config/haft/skills/mine/SKILL.md", "---\nname: mine\ndescription: Better.\n---\nx\n");
+    assert_eq!(driver.call_next("skill"), "- mine: Better.\n- notes: Takes notes.");
+}

@@ -38,6 +38,42 @@ fn the_lines_are_shown_written_after_a_yes_tried_out_and_taken_out_exactly() {
 }
 
 #[test]
+fn settings_that_switch_hooks_off_are_told_instead_of_coverage() {
+    let off = "{\"disableAllHooks\": true}";
+    for (file, text) in [
+        (SETTINGS, off),
+        ("ws/.claude/settings.json", off),
+        ("ws/.claude/settings.local.json", off),
+        ("ws/.claude/settings.json", "{\"allowManagedHooksOnly\": true}"),
+        (SETTINGS, "{\"hooks\": {\"PreToolUse\": [5, null, {\"matcher\": 1}]}}"),
+    ] {
+        let place = Place::new();
+        place.put(file, text);
+        let said = place.haft(&["setup", "claude"], "y\n");
+        assert_eq!(said.code, 0, "{}", said.err);
+        assert!(said.err.contains("is not covered: ") && !said.err.contains("undoable"), "{file}: {}", said.err);
+        let listed = place.haft(&["setup"], "").out;
+        let line = listed.lines().find(|line| line.starts_with("Claude Code")).expect("it is listed");
+        assert!(line.contains("switched off") && !line.contains("undoable"), "{file}: {line}");
+        let again = place.haft(&["setup", "claude"], "").err;
+        assert!(again.contains("already") && again.contains("is not covered: "), "{file}: {again}");
+    }
+}
+
+#[test]
+fn a_line_that_the_user_wrote_is_named_as_one_to_remove_by_hand() {
+    let place = Place::new();
+    let line =
+        r#"{"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"haft guard || true"}]}]}}"#;
+    place.put(SETTINGS, line);
+    for (words, code) in [(&["setup", "claude"][..], 2), (&["setup", "claude", "--remove"], 0)] {
+        let said = place.haft(words, "y\n");
+        assert_eq!((said.code, read(&place, SETTINGS).as_deref()), (code, Some(line)), "{}", said.err);
+        assert!(said.err.contains("remove that line yourself"), "{words:?}: {}", said.err);
+    }
+}
+
+#[test]
 fn changes_that_the_user_made_since_stay() {
     let place = Place::new();
     place.put(SETTINGS, TEXT);

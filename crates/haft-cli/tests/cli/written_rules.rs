@@ -37,6 +37,23 @@ fn a_denial_of_the_user_refuses_the_call_with_its_reason() {
 }
 
 #[test]
+fn a_rule_about_an_argument_refuses_calls_of_any_tool_also_of_one_that_there_is_not() {
+    let rule = "[[rule]]\nname = \"not in production\"\ndecision = \"deny\"\nreason = \"Others depend on it.\"\n\
+                tool = [\"query_database\", \"bash\"]\narguments = { \"*\" = [\"prod\", \"*--env=prod*\"] }\n";
+    let place = Place::with_rules(rule);
+    let refused = "The rule \"not in production\" refuses this call. Others depend on it.\n";
+    for call in [r#"query_database {"steps":[{"database":"Prod"}]}"#, r#"bash {"command":"echo --env=prod"}"#] {
+        let (tool, arguments) = call.split_once(' ').expect("it has arguments");
+        let said = place.haft(&["--yes", "call", tool, arguments], "");
+        assert!(said.code == 3 && said.err.starts_with(refused), "{call}: {}", said.err);
+    }
+    let said = place.haft(&["call", "query_database", r#"{"database":"test"}"#], "");
+    assert!(said.code == 1 && said.err.contains("There is no tool \"query_database\"."), "{}", said.err);
+    assert_eq!(place.decision("echo --env=prod"), "deny not in production");
+    assert!(place.decision("echo --env=test").starts_with("allow "), "{}", place.decision("echo --env=test"));
+}
+
+#[test]
 fn what_the_user_allows_for_ever_is_asked_about_no_more_and_nothing_else() {
     let place = Place::with_rules(TESTS);
     assert_eq!(place.decision("cargo test --lib"), "allow tests");
@@ -67,8 +84,9 @@ fn a_mistake_stops_every_start_with_its_line_and_check_finds_all_of_them() {
     let place = Place::with_rules("[[rule]]\nname = \"x\"\ndecision = \"denny\"\nreason = \"r\"\ntol = \"bash\"\n");
     let file = place.path("home/.config/haft/rules.toml").display().to_string();
     let said = place.haft(&["call", "list_dir"], "");
-    let first =
-        format!("haft: {file}:1: the rule is about nothing; add one of tool, effect, program, path, host, pattern\n");
+    let first = format!(
+        "haft: {file}:1: the rule is about nothing; add one of tool, effect, program, path, host, pattern, arguments\n"
+    );
     assert_eq!((said.code, said.err.starts_with(&first)), (2, true), "{}", said.err);
     for arguments in [&["call", "-"][..], &["rules", "list"], &["rules", "explain", "ls"]] {
         assert_eq!(place.haft(arguments, "").code, 2, "{arguments:?}");
@@ -80,7 +98,8 @@ fn a_mistake_stops_every_start_with_its_line_and_check_finds_all_of_them() {
         (
             1,
             vec![
-                "F:1: the rule is about nothing; add one of tool, effect, program, path, host, pattern".to_owned(),
+                "F:1: the rule is about nothing; add one of tool, effect, program, path, host, pattern, arguments"
+                    .to_owned(),
                 "F:3: \"denny\" is not a decision; use \"allow\", \"ask\" or \"deny\"".to_owned(),
                 "F:5: a rule has no key \"tol\"; did you mean \"tool\"?".to_owned(),
             ]

@@ -110,3 +110,27 @@ fn a_provider_that_fails_is_said_with_what_to_do() {
     screen.shows("scripted at").types("go\r").shows("haft: ").hides("Esc stops");
     assert_eq!(screen.leaves(), 0);
 }
+
+/// A small picture.
+fn picture() -> Vec<u8> {
+    [&b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x03\0\0\0\x02\x08\x02\0\0\0"[..], &[0; 27]].concat()
+}
+
+#[test]
+fn an_image_that_is_named_or_dropped_is_shown_to_the_model() {
+    let place = place();
+    let shown = |images, words: &str| Expect { images: Some(images), ..Expect::user_says(words) };
+    std::fs::write(place.path("ws/logo.png"), picture()).expect("a file can be written");
+    std::fs::write(place.path("ws/my shot.png"), picture()).expect("a file can be written");
+    let model = ScriptedModel::start(Script::of([
+        Turn::text("A logo.").expect(shown(1, "what is on @logo.png?")),
+        Turn::text("A shot.").expect(shown(2, "and on @'")),
+    ]));
+    let mut screen = Screen::chat(&place, &model, &[]);
+    screen.shows("scripted at").types("what is on @gone.png?\r").shows("the image gone.png cannot be shown");
+    screen.shows("› what is on @gone.png?").types("\u{15}what is on @logo.png?\r").shows("A logo.");
+    let dropped = place.path("ws/my shot.png").display().to_string().replace(' ', "\\ ");
+    screen.types("and on ").pastes(&dropped).shows("my shot.png'").types("\r").shows("A shot.");
+    assert_eq!(screen.leaves(), 0);
+    model.assert_told();
+}

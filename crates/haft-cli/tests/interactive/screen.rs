@@ -210,6 +210,13 @@ impl Screen {
         self.child.wait().expect("it ends");
     }
 
+    /// Closes the terminal under haft, as a lost connection does.
+    pub(crate) fn hangs_up(&mut self) {
+        let process = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(process, rustix::process::Signal::HUP).expect("it runs");
+        self.child.wait().expect("it ends");
+    }
+
     fn take(&mut self, piece: &[u8]) {
         self.raw.extend_from_slice(piece);
         self.parser.process(piece);

@@ -86,20 +86,7 @@ impl Place {
     }
 
     fn start(&self, arguments: &[&str]) -> Server {
-        let mut child = self.command(arguments).spawn().expect("it can be started");
-        let stdout = BufReader::new(child.stdout.take().expect("it is piped"));
-        let mut stderr = child.stderr.take().expect("it is piped");
-        let (tell, told) = channel();
-        std::thread::spawn(move || stdout.lines().map_while(Result::ok).try_for_each(|line| tell.send(line)));
-        let (say, said) = channel();
-        std::thread::spawn(move || {
-            let mut text = String::new();
-            // Whatever came until then is what was said.
-            let _ = stderr.read_to_string(&mut text);
-            say.send(text)
-        });
-        let stdin = child.stdin.take();
-        Server { child, stdin, told, said, heard: Vec::new(), next_id: 0, meta: None, _home: self.home.clone() }
+        Server::start(&self.home, arguments)
     }
 
     /// Starts a server and shakes hands; the client can do this.
@@ -112,11 +99,7 @@ impl Place {
     /// Starts a server for a client of the new era that can do this.
     pub fn modern(&self, flags: &[&str], capabilities: Value) -> Server {
         let mut server = self.serve(flags);
-        server.meta = Some(json!({
-            "io.modelcontextprotocol/protocolVersion": NEW_ERA,
-            "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
-            "io.modelcontextprotocol/clientCapabilities": capabilities,
-        }));
+        server.be_modern(capabilities);
         server
     }
 }
@@ -137,6 +120,33 @@ pub struct Server {
 }
 
 impl Server {
+    /// Starts haft with these words in a home.
+    pub fn start(home: &ScratchHome, arguments: &[&str]) -> Self {
+        let mut child = home.command(arguments).spawn().expect("it can be started");
+        let stdout = BufReader::new(child.stdout.take().expect("it is piped"));
+        let mut stderr = child.stderr.take().expect("it is piped");
+        let (tell, told) = channel();
+        std::thread::spawn(move || stdout.lines().map_while(Result::ok).try_for_each(|line| tell.send(line)));
+        let (say, said) = channel();
+        std::thread::spawn(move || {
+            let mut text = String::new();
+            // Whatever came until then is what was said.
+            let _ = stderr.read_to_string(&mut text);
+            say.send(text)
+        });
+        let stdin = child.stdin.take();
+        Server { child, stdin, told, said, heard: Vec::new(), next_id: 0, meta: None, _home: home.clone() }
+    }
+
+    /// Sends requests as the new era does, as a client that can do this.
+    pub fn be_modern(&mut self, capabilities: Value) {
+        self.meta = Some(json!({
+            "io.modelcontextprotocol/protocolVersion": NEW_ERA,
+            "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+            "io.modelcontextprotocol/clientCapabilities": capabilities,
+        }));
+    }
+
     pub fn shake_hands(&mut self, version: &str, capabilities: Value) -> Value {
         let client = json!({ "name": "test", "version": "1" });
         let params = json!({ "protocolVersion": version, "capabilities": capabilities, "clientInfo": client });

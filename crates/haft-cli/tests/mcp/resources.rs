@@ -1,6 +1,6 @@
 //! What can be read besides files: the log, and outputs that were too long to show.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::client::{Place, code, record, text};
 
@@ -66,4 +66,30 @@ fn what_is_not_there_is_an_error_in_every_form() {
         assert_eq!(code(&server.request("resources/read", json!({ "uri": uri }))), -32602, "{uri}");
     }
     assert_eq!(code(&server.request("resources/read", json!({}))), -32602);
+}
+
+#[test]
+fn the_user_s_own_commands_are_prompts_with_their_arguments() {
+    let place = Place::new();
+    place.put(
+        "config/haft/commands/fix.md",
+        "---\ndescription: Fixes an issue\nargument-hint: [number]\n---\nFix issue $1.\n",
+    );
+    place.put("config/haft/commands/git/commit.md", "Write a commit.\n");
+    for mut server in [place.shaken(&[], json!({})), place.modern(&[], json!({}))] {
+        let list = server.request("prompts/list", json!({}));
+        let names: Vec<&Value> =
+            list["result"]["prompts"].as_array().expect("a list").iter().map(|prompt| &prompt["name"]).collect();
+        assert_eq!(names, ["fix", "git:commit"], "{list}");
+        assert_eq!(list["result"]["prompts"][0]["arguments"][0]["description"], "[number]", "{list}");
+        let got = server.request("prompts/get", json!({ "name": "fix", "arguments": { "arguments": "47" } }));
+        let message = &got["result"]["messages"][0];
+        assert_eq!((&message["role"], &message["content"]["text"]), (&json!("user"), &json!("Fix issue 47.")), "{got}");
+        let unknown = server.request("prompts/get", json!({ "name": "fxi" }));
+        assert_eq!(code(&unknown), -32602, "{unknown}");
+        assert!(unknown["error"]["message"].as_str().is_some_and(|words| words.contains("did you mean \"fix\"?")));
+    }
+    let mut server = place.serve(&[]);
+    let answer = server.shake_hands("2025-11-25", json!({}));
+    assert_eq!(answer["result"]["capabilities"]["prompts"], json!({}), "{answer}");
 }

@@ -20,7 +20,7 @@ fn tools_come_in_the_same_order_each_time_with_titles_schemas_and_honest_hints()
     let tools = listed(&place, &[]);
     assert_eq!(
         names(&tools),
-        ["read_file", "write_file", "edit_file", "list_dir", "glob", "grep", "bash", "jobs", "undo"]
+        ["read_file", "write_file", "edit_file", "list_dir", "glob", "grep", "bash", "jobs", "undo", "log"]
     );
     assert_eq!(tools, listed(&place, &[]));
     let hints = |name: &str| {
@@ -30,12 +30,24 @@ fn tools_come_in_the_same_order_each_time_with_titles_schemas_and_honest_hints()
         let hint = |hint: &str| tool["annotations"][hint].as_bool().expect("it is said");
         [hint("readOnlyHint"), hint("destructiveHint"), hint("idempotentHint"), hint("openWorldHint")]
     };
-    for name in ["read_file", "list_dir", "glob", "grep"] {
+    for name in ["read_file", "list_dir", "glob", "grep", "log"] {
         assert_eq!(hints(name), [true, false, true, false], "{name}");
     }
     assert_eq!(hints("write_file"), [false, true, true, false]);
     assert_eq!(hints("edit_file"), [false, true, false, false]);
     assert_eq!(hints("bash"), [false, true, false, true]);
+}
+
+#[test]
+fn skills_are_served_where_there_are_some() {
+    let place = Place::new();
+    place.put("config/haft/skills/notes/SKILL.md", "---\nname: notes\ndescription: Takes notes.\n---\nWrite them.\n");
+    let tools = listed(&place, &[]);
+    let skill = tools.iter().find(|tool| tool["name"] == "skill").expect("it is served");
+    assert!(skill["description"].as_str().is_some_and(|words| words.contains("\n- notes: Takes notes.")), "{skill}");
+    let mut server = place.shaken(&[], json!({}));
+    let result = server.call("skill", json!({ "name": "notes" }));
+    assert!(text(&result).starts_with("Write them."), "{result}");
 }
 
 #[test]
@@ -49,6 +61,29 @@ fn what_is_served_is_what_haft_tools_shows() {
         }
         assert_eq!(served["annotations"]["readOnlyHint"], shown["annotations"]["readOnlyHint"]);
     }
+}
+
+#[test]
+fn the_log_lists_changes_of_all_sessions_as_text_and_as_an_object_and_a_tool_of_the_user_takes_its_name() {
+    let place = Place::new();
+    place.run(&["call", "--yes", "write_file", "path=own.txt", "content=x"]);
+    let mut server = place.shaken(&["--yes"], json!({}));
+    server.call("write_file", json!({ "path": "a.txt", "content": "one\n" }));
+    let log = server.call("log", json!({}));
+    assert!(text(&log).contains("a.txt") && text(&log).contains("own.txt"), "{log}");
+    let sets = log["structuredContent"]["change_sets"].as_array().expect("a list");
+    assert_eq!((sets.len(), &sets[0]["number"]), (2, &json!(2)), "{log}");
+    let newest = server.call("log", json!({ "limit": 1 }));
+    assert!(!text(&newest).contains("own.txt") && text(&newest).contains("[1 older ones"), "{newest}");
+    place.put(
+        "config/haft/tools/log.yaml",
+        "name: log\ndescription: Logs hours of work.\nbinding: {command: [\"true\"]}\neffects: []\n\
+         input_schema: {type: object, properties: {}}\n",
+    );
+    server.told("notifications/tools/list_changed");
+    let list = server.request("tools/list", json!({}));
+    let log = list["result"]["tools"].as_array().expect("a list").iter().find(|tool| tool["name"] == "log");
+    assert_eq!(log.expect("it is listed")["description"], "Logs hours of work.");
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! Tools of servers that behave well.
 
+use haft_model::wire::Wire;
+use haft_testkit::scratch_home::{records, said};
+use haft_testkit::scripted_model::{Script, ScriptedModel, Turn};
 use serde_json::json;
 
 use crate::place::{Place, tool};
@@ -12,6 +15,8 @@ fn a_tool_of_a_server_of_either_era_is_listed_and_called_under_the_name_of_both(
         ("newer", json!({ "version": "2025-11-25", "tools": [tool("echo", "Repeats.")] })),
         ("newest", json!({ "era": "stateless", "tools": [tool("echo", "Repeats.")] })),
         ("gone", json!({ "behaviour": "exit-on-discover", "tools": [tool("echo", "Repeats.")] })),
+        ("late", json!({ "behaviour": "slow-start", "era": "stateless", "tools": [tool("echo", "Repeats.")] })),
+        ("later", json!({ "behaviour": "slow-start", "tools": [tool("echo", "Repeats.")] })),
         ("slow", json!({ "behaviour": "silent-on-discover", "tools": [tool("echo", "Repeats.")] })),
     ] {
         let added = place.add(server, &script);
@@ -138,4 +143,30 @@ fn doctor_shows_each_step_and_remove_forgets_the_server() {
     assert!(!place.run(&["tools"]).out.contains("s__echo"));
     assert!(!place.get("config/haft/config.toml").unwrap_or_default().contains("mcp"));
     assert_eq!(place.run(&["mcp", "doctor", "s"]).code, 1);
+}
+
+#[test]
+fn a_call_that_nobody_is_asked_about_is_shown_with_its_server_and_its_arguments() {
+    let Some(place) = Place::new() else { return };
+    place.add("s", &json!({ "tools": [tool("echo", "Repeats.")] }));
+    let script = Script::of([Turn::call("s__echo", json!({ "a": "what is sent" })), Turn::text("Sent.")]);
+    let model = ScriptedModel::start(script);
+    let base_url = model.base_url(Wire::Chat);
+    let ran =
+        place.run(&["run", "--yolo", "--model", "scripted", "--wire", "chat", "--base-url", &base_url, "send it"]);
+    assert_eq!((ran.out.as_str(), ran.code), ("Sent.\n", 0), "{}", ran.err);
+    assert!(ran.err.contains("• MCP(s/echo) what is sent ("), "{}", ran.err);
+}
+
+#[test]
+fn the_arguments_of_a_call_that_nobody_was_asked_about_are_in_the_records() {
+    let Some(place) = Place::new() else { return };
+    place.add("s", &json!({ "tools": [tool("echo", "Repeats.")] }));
+    let call = Turn::call("s__echo", json!({ "a": "what was sent" }));
+    let model = ScriptedModel::start(Script::of([call, Turn::text("Done.")]));
+    let run = said(place.with_model(&model, &["run", "--yes=all", "--json", "repeat it"]), "");
+    assert_eq!(run.code, 0, "{}{}", run.out, run.err);
+    let records = records(&run.out);
+    let call = records.iter().find(|record| record["event"] == "call").expect("it is told");
+    assert_eq!((&call["tool"], &call["arguments"]), (&json!("s__echo"), &json!({ "a": "what was sent" })));
 }

@@ -3,7 +3,7 @@
 use haft_testkit::scratch_home::said;
 use serde_json::json;
 
-use crate::place::{Place, tool};
+use crate::place::{Place, SCRIPT, tool};
 
 /// A command that leaves a canary in the workspace's parent when it runs.
 fn canary(place: &Place) -> String {
@@ -56,6 +56,53 @@ fn another_command_line_is_another_consent() {
         tools.err
     );
     assert_eq!(place.call("s__echo")["error"]["kind"], "unknown_tool");
+}
+
+#[test]
+fn another_program_in_the_workspace_is_another_consent() {
+    let Some(place) = Place::new() else { return };
+    place.script("s", &json!({ "tools": [tool("echo", "Repeats.")] }));
+    place.put("ws/run.sh", "exec \"$@\"\n");
+    let variable = format!("{SCRIPT}={}", place.path("ws/s.json").display());
+    let words = place.words();
+    let mut arguments = vec!["mcp", "add", "s", "--env", &variable, "--", "/bin/sh", "run.sh"];
+    arguments.extend(words.iter().map(String::as_str));
+    place.run(&arguments);
+    assert_eq!(place.call("s__echo")["status"], "ok");
+    place.put("ws/run.sh", "touch \"$HOME\"/ran; exec \"$@\"\n");
+    let tools = place.run(&["tools"]);
+    assert!(!tools.out.contains("s__echo") && tools.err.contains("has changed"), "{}{}", tools.out, tools.err);
+    assert_eq!(place.call("s__echo")["error"]["kind"], "unknown_tool");
+    let asked = place.run(&["mcp", "add", "s"]);
+    assert!(asked.code == 3 && asked.err.contains("runs      run.sh of this folder"), "{}", asked.err);
+    place.put("ws/run.sh", "exec \"$@\"\n");
+    assert_eq!(place.call("s__echo")["status"], "ok");
+}
+
+#[test]
+fn the_consent_names_variables_and_every_folder_that_the_server_reads() {
+    let Some(place) = Place::new() else { return };
+    place.put("home/.config/other/srv.sh", "exit 1\n");
+    let script = place.path("home/.config/other/srv.sh").to_string_lossy().into_owned();
+    let folder = place.path("home/.config/other").to_string_lossy().into_owned();
+    let servers = json!({
+        "line": { "command": "/bin/sh", "args": ["-c", "echo ${SECRET_TOKEN}; true", script] },
+        "address": { "url": "http://127.0.0.1:1/?k=${SECRET_TOKEN}" },
+        "program": { "command": "${SECRET_TOKEN}" },
+    });
+    place.put("ws/.mcp.json", &json!({ "mcpServers": servers }).to_string());
+    let shown = |server: &str| {
+        let mut command = place.command(&["mcp", "add", server]);
+        command.env("SECRET_TOKEN", "canary-5f4e3d2c1b0a");
+        let said = said(command, "");
+        assert!(said.code == 3 && !said.err.contains("canary"), "{}", said.err);
+        said.err
+    };
+    let line = shown("line");
+    assert!(line.contains("starts    /bin/sh -c 'echo ${SECRET_TOKEN}; true' "), "{line}");
+    assert!(line.contains(&format!("reads the workspace, {folder} with everything in it")), "{line}");
+    assert!(shown("address").contains("address   http://127.0.0.1:1/?k=${SECRET_TOKEN}"));
+    assert!(shown("program").contains("starts    '${SECRET_TOKEN}'"), "{}", shown("program"));
 }
 
 #[test]

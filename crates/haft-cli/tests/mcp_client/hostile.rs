@@ -92,6 +92,31 @@ fn a_call_that_is_never_answered_ends_at_its_limit_and_the_server_is_told() {
 }
 
 #[test]
+fn half_a_message_and_a_result_of_another_shape_are_errors_and_no_call_hangs() {
+    let Some(place) = Place::new() else { return };
+    let half = called(&place, "half");
+    assert!(half["error"]["what"].as_str().is_some_and(|what| what.contains("status 70")), "{half}");
+    assert_eq!(half["did"], "unknown", "{half}");
+    let odd = called(&place, "no-result");
+    assert_eq!((&odd["status"], &odd["did"]), (&json!("failed"), &json!("unknown")), "{odd}");
+}
+
+#[test]
+fn a_list_without_end_or_without_an_answer_ends_the_start() {
+    let Some(place) = Place::new() else { return };
+    for (behaviour, why) in [("endless-list", "pages"), ("silent-list", "did not list its tools in time")] {
+        place.add(behaviour, &json!({ "tools": [tool("echo", "Repeats.")] }));
+        place.script(behaviour, &with(behaviour));
+        let config = place.get("config/haft/config.toml").expect("it was written");
+        place.put("config/haft/config.toml", &format!("{config}start_timeout = 2\n"));
+        let began = Instant::now();
+        let record = place.call(&format!("{behaviour}__echo"));
+        assert!(record["error"]["what"].as_str().is_some_and(|what| what.contains(why)), "{behaviour}: {record}");
+        assert!(began.elapsed() < PATIENCE, "{behaviour}: {:?}", began.elapsed());
+    }
+}
+
+#[test]
 fn a_result_of_50_mb_is_an_error_that_says_so() {
     let Some(place) = Place::new() else { return };
     let record = called(&place, "huge");

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::case::{Case, Ran};
 use crate::meanings::{Content, Step, content, step};
+use crate::server::Server;
 
 /// The user that a case runs as when it must not be the system's own.
 const SOMEBODY: u32 = 65_534;
@@ -22,7 +23,9 @@ pub(crate) fn run(case: &Case) -> Option<Ran> {
     let closed = lay_out(case, home.root());
     write_rules(case, home.root());
     let around = if closed { as_somebody(&home)? } else { &[] };
-    let input = lines(case, home.root());
+    let server = case.given.contains_key("server").then(Server::start);
+    write_settings(case, (home.root(), server.as_ref()));
+    let input = lines(case, (home.root(), server.as_ref()));
     let output = output_of(home.command_behind(around, &["--yes", "--dialect", case.dialect(), "call", "-"]), input);
     assert!(output.status.success(), "{}: {}", case.id, String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8_lossy(&output.stdout);
@@ -42,6 +45,9 @@ fn lay_out(case: &Case, place: &Path) -> bool {
     for (name, value) in &case.given {
         match (name.as_str(), value.as_str()) {
             ("files" | "rule", _) => {}
+            ("server", Some("loopback test server (private hosts allowed for the test)")) => {}
+            // What stands above the facts of a memory.
+            ("section", Some(_)) => {}
             // The profile and the rules of the system, as they are.
             ("profile", Some("create-only writes" | "literal first-occurrence" | "tunacode limits")) => {}
             ("mode", Some("default policy")) | ("rules", Some("defaults")) | ("state", Some("yolo on")) => {}
@@ -82,15 +88,33 @@ fn write_rules(case: &Case, place: &Path) {
     std::fs::write(place.join("config/haft/rules.toml"), rules.collect::<String>()).expect("it can be written");
 }
 
+/// Writes the settings that a case needs: the hosts that it reaches, and the file of its memory.
+fn write_settings(case: &Case, (place, server): (&Path, Option<&Server>)) {
+    let mut settings = String::new();
+    if server.is_some() {
+        settings.push_str("[network]\nallow = [\"127.0.0.1\"]\n");
+    }
+    if let Some(heading) = case.given.get("section").and_then(Value::as_str) {
+        let mut names = case.given["files"].as_object().expect("it has the file of the memory").keys();
+        let file = names.next().expect("it has the file of the memory");
+        settings.push_str(&format!("[limits]\nmemory_file = \"{file}\"\nmemory_heading = \"{heading}\"\n"));
+    }
+    std::fs::write(place.join("config/haft/config.toml"), settings).expect("it can be written");
+}
+
 /// Returns the calls of a case as lines; files that it reads are there unless it says which are.
-fn lines(case: &Case, place: &Path) -> String {
+fn lines(case: &Case, (place, server): (&Path, Option<&Server>)) -> String {
     let path = if case.dialect() == "tunacode" { "filepath" } else { "path" };
     let mut lines = String::new();
     for written in case.steps() {
         match step(&written, path) {
             Step::EndOfTurn => lines.push('\n'),
             Step::Operation(words) => panic!("{}: the command cannot do \"{words}\"", case.id),
-            Step::Call(id, tool, arguments) => {
+            Step::Call(id, tool, mut arguments) => {
+                // A place of the server that the case is given.
+                if let (Some(server), Some(Value::String(url))) = (server, arguments.get_mut("url")) {
+                    *url = server.address_of(url);
+                }
                 let names = arguments.get("file_paths").and_then(Value::as_array).into_iter().flatten();
                 for name in names.filter_map(Value::as_str).filter(|_| !case.given.contains_key("files")) {
                     std::fs::write(place.join("ws").join(name), "x\n").expect("it can be written");

@@ -66,6 +66,9 @@ pub(crate) fn step(step: &Value, path: &str) -> Step {
     if let Some([tool, file]) = found(r"^(write_file) (\S+)$", words) {
         return call(tool, json!({ path: file, "content": "x\n" }));
     }
+    if let Some([address]) = found(r"^fetch (\S+)", words) {
+        return call("fetch", json!({ "url": address }));
+    }
     if let Some([time]) = found(r"^bash timeout=(\S+)", words) {
         let time = time.parse::<i64>().map_or_else(|_| json!(time.trim_matches('\'')), |seconds| json!(seconds));
         return call("bash", json!({ "command": "true", "timeout": time }));

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::case::{Case, Ran};
 use crate::meanings::found;
+use crate::server::BINARY;
 
 /// Returns a sentence for everything that is not as the case says.
 pub(crate) fn faults(case: &Case, ran: &Ran) -> Vec<String> {
@@ -111,6 +112,15 @@ fn means(words: &str, record: &Value, ran: &Ran) -> bool {
         "error: empty description" => is_bad && content.contains("is empty"),
         "error: lists the four valid statuses" => {
             is_bad && ["pending", "in_progress", "completed", "cancelled"].iter().all(|status| content.contains(status))
+        }
+        "error naming http/https" => status != "ok" && content.contains("http") && content.contains("https"),
+        "success, text states size and type, no raw bytes" => {
+            let size = format!("{BINARY} bytes");
+            status == "ok" && content.contains(&size) && content.contains("octet-stream") && content.len() < BINARY
+        }
+        "JSON text" => status == "ok" && content.contains("{\"a\":[1,2]}"),
+        "'- likes tea' is appended inside the Memories section, before '## Other'; leading dashes stripped" => {
+            file(ran, "MEM.md") == "# T\n\n## Memories\n- a\n- likes tea\n\n## Other\nx\n"
         }
         words => panic!("\"{words}\" has no meaning yet"),
     }

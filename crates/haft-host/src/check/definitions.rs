@@ -22,7 +22,8 @@ impl Checking {
             self.list(path, text);
         } else if let Some(definition) = self.definition(path, text).filter(|definition| definition.binding.is_some()) {
             let (file, presets) = (path.to_owned(), Presets::default());
-            self.trials.push(Trial { binding: file.clone(), file, line: None, definition, presets });
+            let (binding, described) = (file.clone(), file.clone());
+            self.trials.push(Trial { binding, described, file, line: None, definition, presets });
         }
     }
 
@@ -87,7 +88,8 @@ impl Checking {
             self.tell(list, entry.problems_with(&definition));
             if let Ok((definition, presets)) = entry.apply(definition) {
                 let binding = if entry.binding.is_some() { list.to_owned() } else { path.clone() };
-                self.trials.push(Trial { file: list.to_owned(), binding, line: entry.line, definition, presets });
+                let (file, described) = (list.to_owned(), path.clone());
+                self.trials.push(Trial { file, binding, described, line: entry.line, definition, presets });
             }
             self.tell(list, entry.binding.iter().filter_map(|binding| unbound(binding, entry.line)));
         }

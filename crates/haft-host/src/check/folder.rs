@@ -10,9 +10,10 @@ use super::{Checking, is_xml, is_yaml};
 const FILES: [&str; 2] = ["config.toml", "rules.toml"];
 
 impl Checking {
-    /// Checks what a folder holds: haft's own folder in it where there is one, else its files, its `tools`, `prompts` and `dialects`.
+    /// Checks what a folder holds: haft's own folder in it where there is one, else its files, its `tools`, `prompts` and `dialects`; and skills, also those for other programs.
     pub(super) fn folder(&mut self, folder: &Path, inside: &[PathBuf]) {
         let below = |name: &str| folder.join(name);
+        let skills = self.skills_in(folder);
         if let Ok(Some(own)) = list_config_folder(&below(haft_workspace::project::FOLDER)) {
             return self.folder(&below(haft_workspace::project::FOLDER), &own);
         }
@@ -28,8 +29,8 @@ impl Checking {
         if let Ok(Some(dialects)) = list_config_folder(&below("dialects")) {
             files.extend(dialects.into_iter().filter(|path| path.extension().is_some_and(|end| end == "toml")));
         }
-        if files.is_empty() {
-            let fix = "name a folder with definitions (.yaml), prompts (_prompt.xml), a tools.yaml, a config.toml or a rules.toml";
+        if files.is_empty() && skills == 0 {
+            let fix = "name a folder with definitions (.yaml), prompts (_prompt.xml), a tools.yaml, skills (SKILL.md), a config.toml or a rules.toml";
             self.add(folder, (1, "there is nothing in it that haft checks".into(), fix.into()));
         }
         files.iter().for_each(|file| self.file(file));

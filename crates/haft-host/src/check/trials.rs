@@ -29,6 +29,8 @@ pub(super) struct Trial {
     pub(super) file: PathBuf,
     /// The file that names the binding.
     pub(super) binding: PathBuf,
+    /// The definition.
+    pub(super) described: PathBuf,
     pub(super) line: Option<usize>,
     pub(super) definition: Definition,
     pub(super) presets: Presets,
@@ -112,12 +114,13 @@ fn is_trusted(file: &Path, workspace: &Path, store: &TrustStore) -> bool {
 
 async fn tried(trial: &Trial, number: usize, host: &Host, trying: Trying) -> (Vec<Problem>, Option<Tried>) {
     let bindings = Bindings::new(haft_tools::all());
-    let folder = real_path_of(&trial.binding);
-    let folder = folder.parent().unwrap_or(Path::new("/")).to_owned();
+    let [folder, beside] =
+        [&trial.binding, &trial.described].map(|file| real_path_of(file).parent().unwrap_or(Path::new("/")).to_owned());
     let preset = trial.presets.default.keys().chain(trial.presets.fixed.keys()).cloned();
     // What lies in the workspace is tried only where it is trusted.
     let owner = if folder.starts_with(&host.workspace) { ToolOwner::Workspace } else { ToolOwner::User };
-    let home = Home::new(folder, host.workspace.clone()).with_owner(owner).with_presets(preset);
+    let home =
+        Home::new(folder, host.workspace.clone()).with_definition_in(beside).with_owner(owner).with_presets(preset);
     let mut problems = bindings.check(&trial.definition, &home, &host.runtime).await;
     if problems.iter().any(|problem| !problem.is_warning) {
         return (problems, None);

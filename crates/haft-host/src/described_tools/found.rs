@@ -10,6 +10,7 @@ use haft_workspace::project::{Held, Project, hash_of_named, scripts_named};
 use haft_workspace::state::trust::Trusted;
 use haft_workspace::state::{check_script, list_config_folder, read_config_file, read_project_file, real_path_of};
 
+use super::skills::FoundSkill;
 use crate::project_files::{ProjectFiles, TOOL_LIST};
 
 /// What files describe.
@@ -18,6 +19,7 @@ pub struct Found {
     pub tools: Vec<Described>,
     pub prompts: Vec<(String, String)>,
     pub notes: Vec<String>,
+    pub skills: Vec<FoundSkill>,
     workspace: PathBuf,
     /// Definitions that lists name, wherever they lie.
     pub named: Vec<PathBuf>,
@@ -29,6 +31,8 @@ pub struct Described {
     pub presets: Presets,
     /// The folder of the file that names the binding.
     pub folder: PathBuf,
+    /// The folder of the definition.
+    pub beside: PathBuf,
     /// The file, for those who are told about it.
     pub file: String,
     pub held: Option<Held>,
@@ -67,6 +71,8 @@ struct Named<'a> {
     by: &'a Source,
     /// The one that says what it is bound to.
     binding: &'a Source,
+    /// The one that describes it.
+    described: &'a Source,
     as_skill: bool,
 }
 
@@ -77,12 +83,18 @@ impl Found {
         let own = found.own(config);
         found.take(config.join("tools.yaml"), own, None);
         found.own_prompts(config);
-        let ProjectFiles { tools, prompts, trusted, .. } = loaded;
+        let ProjectFiles { tools, prompts, skills, trusted, .. } = loaded;
         let holding = Project::look(workspace).map(|project| Holding(Arc::new(project), Arc::new(trusted)));
         let of_project = |(name, text): (String, String)| Source { path: workspace.join(&name), shown: name, text };
         let sources: Vec<Source> = tools.into_iter().map(of_project).collect();
         match holding {
-            Ok(holding) => found.take(workspace.join(TOOL_LIST), sources, Some(&holding)),
+            Ok(holding) => {
+                found.take(workspace.join(TOOL_LIST), sources, Some(&holding));
+                for (name, text) in skills {
+                    let held = Held::new(holding.0.clone(), holding.1.clone(), &name);
+                    found.project_skill(workspace, (&name, &text), held);
+                }
+            }
             Err(error) => found.notes.push(format!("note: haft skips the tools of the project: {error}")),
         }
         found.prompts.extend(prompts);
@@ -139,7 +151,7 @@ impl Found {
             let checked = definition::check(&source.text);
             self.tell(&source.shown, &checked.problems);
             if let Some(definition) = checked.definition {
-                let named = Named { by: source, binding: source, as_skill: false };
+                let named = Named { by: source, binding: source, described: source, as_skill: false };
                 self.add((definition, Presets::default()), &named, project);
             }
         }
@@ -178,7 +190,7 @@ impl Found {
         let checked = definition::check(&described.text);
         self.tell(&path.display().to_string(), &checked.problems);
         let binding = if entry.binding.is_some() { list } else { described };
-        let named = Named { by: list, binding, as_skill: entry.as_skill };
+        let named = Named { by: list, binding, described, as_skill: entry.as_skill };
         match checked.definition.map(|definition| entry.apply(definition)) {
             Some(Ok(applied)) => self.add(applied, &named, project),
             Some(Err(problems)) => self.tell(&list.shown, &problems),
@@ -189,24 +201,26 @@ impl Found {
 
     fn add(&mut self, applied: (Definition, Presets), named: &Named<'_>, project: Option<&Holding>) {
         let (mut definition, presets) = applied;
-        let Named { by, binding, as_skill } = *named;
-        let folder = binding.path.parent().unwrap_or(Path::new("/")).to_owned();
+        let Named { by, binding, described, as_skill } = *named;
+        let [folder, beside] =
+            [binding, described].map(|source| source.path.parent().unwrap_or(Path::new("/")).to_owned());
         if definition.use_cache {
             // A result must not outlive the code that gave it, which may lie in either place for a tool of the project.
             let workspace = project.map(|_| &self.workspace);
-            for place in [&folder].into_iter().chain(workspace) {
+            for place in [&folder, &beside].into_iter().chain(workspace) {
                 definition.version.push_str(&hash_of_named(&binding.text, place));
             }
         }
         let held = project.map(|holding| holding.held(by));
-        if let (None, Some(why)) = (&held, foreign_script(&definition, &folder)) {
+        let foreign = || [&folder, &beside].into_iter().find_map(|place| foreign_script(&definition, place));
+        if let (None, Some(why)) = (&held, foreign()) {
             self.notes.push(format!("note: haft skips {}: {why}", by.shown));
             return;
         }
-        self.tools.push(Described { definition, presets, folder, file: by.shown.clone(), held, as_skill });
+        self.tools.push(Described { definition, presets, folder, beside, file: by.shown.clone(), held, as_skill });
     }
 
-    fn tell(&mut self, file: &str, problems: &[Problem]) {
+    pub(super) fn tell(&mut self, file: &str, problems: &[Problem]) {
         let grave = problems.iter().filter(|problem| !problem.is_warning);
         let told = grave
             .map(|problem| format!("note: {file}:{}: {}; {}", problem.line.unwrap_or(1), problem.what, problem.fix));

@@ -38,7 +38,8 @@ impl AnyTool for TrustGated {
     }
 }
 
-fn refused(why: String) -> ToolError {
+/// Says that something is not what the user trusts, and why.
+pub(super) fn refused(why: String) -> ToolError {
     let next = Next::AskUser("ask the user to read it and to trust it again: haft trust".into());
     ToolError::new(ErrorKind::Denied, format!("{why}."), next).by_rule("trust")
 }

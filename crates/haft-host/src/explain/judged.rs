@@ -5,20 +5,21 @@ use std::ops::Range;
 use std::path::Path;
 
 use anyhow::Context;
+use haft_command::CommandScene;
 use haft_contract::door::{Breadth, Look};
 use haft_contract::effect::{Does, Effect};
 use haft_contract::path::Target;
 use haft_contract::process::Level;
-use haft_policy::command::Scene;
 use haft_policy::containment::Containment;
 use haft_policy::containment::Undo;
 use haft_policy::decision::{Decision, Ruling};
+use haft_policy::effect_kind::EffectKind;
 use haft_policy::grant::GrantScope;
 use haft_policy::policy::{Policy, Situation};
-use haft_policy::rule::EffectSort;
 use haft_runtime::redact::Redactor;
 use haft_tools::bash::reading::{read_command, scene};
 use haft_workspace::files::Workspace;
+use serde_json::json;
 
 use crate::loaded_workspace::LoadedWorkspace;
 use crate::options::Options;
@@ -54,7 +55,7 @@ pub struct JudgedPart {
     /// Which bytes of the command.
     pub part: Range<usize>,
     /// Its kind.
-    pub sort: EffectSort,
+    pub sort: EffectKind,
     /// What the rules say of it.
     pub ruling: Ruling,
 }
@@ -94,7 +95,7 @@ impl Confined {
 /// Judges commands in one workspace.
 pub struct Judge {
     workspace: Workspace,
-    scene: Scene,
+    scene: CommandScene,
     policy: Policy,
     situation: Situation<'static>,
     required: Level,
@@ -126,7 +127,8 @@ impl Judge {
     /// Reads and judges a command.
     pub fn explain(&self, command: &str) -> Explained {
         let effects = read_command(command, &self.scene, &self.workspace);
-        let situation = self.situation;
+        let arguments = json!({ "command": command });
+        let situation = Situation { arguments: Some(&arguments), ..self.situation };
         let ruling = self.policy.judge(TOOL, &effects, situation);
         let judged = self.policy.judge_each(TOOL, &effects, situation);
         let has_network = self.network || effects.iter().any(Effect::gives_network);
@@ -137,7 +139,7 @@ impl Judge {
             command: command.to_owned(),
             parts: judged.into_iter().filter_map(|(effect, ruling)| JudgedPart::of(effect, ruling)).collect(),
             confined: Confined { required: self.required, network: has_network, by_name: self.by_name() },
-            in_session: self.in_session(&effects, ruling.decision),
+            in_session: self.in_session(&effects, ruling.decision, situation),
             grants: offers.iter().map(words).collect(),
             ruling,
         };
@@ -152,14 +154,14 @@ impl Judge {
     }
 
     /// Judges a command as a session of haft does: with folders and a network of its own.
-    fn in_session(&self, effects: &[Effect], by_words: Decision) -> Option<InSession> {
+    fn in_session(&self, effects: &[Effect], by_words: Decision, outside: Situation<'_>) -> Option<InSession> {
         if self.required != Level::Full {
             return None;
         }
         let own_home = Some(Path::new(&self.scene.home));
-        let situation = Situation { by_name: !self.network, own_home, ..self.situation };
+        let situation = Situation { by_name: !self.network, own_home, ..outside };
         let decision = self.policy.judge(TOOL, effects, situation).decision;
-        let before = self.policy.judge_each(TOOL, effects, self.situation);
+        let before = self.policy.judge_each(TOOL, effects, outside);
         let after = self.policy.judge_each(TOOL, effects, situation);
         let is_looser = |(before, after): &(Ruling, Ruling)| after.decision < before.decision;
         let pairs = before.into_iter().map(|(_, ruling)| ruling).zip(after.into_iter().map(|(_, ruling)| ruling));
@@ -199,7 +201,7 @@ impl JudgedPart {
         let (from, to) = step.part;
         let lists_workspace =
             matches!(&step.does, Does::List(Target::Inside(place)) if place.path().as_os_str().is_empty());
-        let (does, sort) = (step.does.to_string(), EffectSort::of(effect));
+        let (does, sort) = (step.does.to_string(), EffectKind::of(effect));
         Some(Self { does, lists_workspace, part: from..to, sort, ruling })
     }
 }

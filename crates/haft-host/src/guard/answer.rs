@@ -47,7 +47,8 @@ impl Answer {
                 format!("The rule \"{rule}\" of haft refuses this. {reason} Nothing was run. Next: {instead}.")
             }
         };
-        // Hidden before the cut: a cut through a secret would leave a part of it visible.
+        // Hidden before the cut: a cut through a secret would leave a part of it visible. The agent keeps the reason, and shows
+        // the person the whole call beside it.
         let words = redactor.redact(&words);
         Self { form, decision, class: *class, reason: bounded(&words), input: None }
     }

@@ -22,6 +22,7 @@ use haft_policy::rule::{Pattern, REMOTE_CHANGES};
 use haft_runtime::redact::Redactor;
 use haft_workspace::files::Workspace;
 use haft_workspace::state::Covers;
+use serde_json::Value;
 
 use super::Reach;
 use super::address;
@@ -31,7 +32,7 @@ use super::own_rules::OwnRules;
 use super::place;
 use super::secret_looks::SecretLooks;
 use super::secrets;
-use super::served::serves;
+use super::served::{is_other_server, serves};
 use super::server_tool::{self, ServerTool};
 use super::wanted::{Deed, Wanted};
 use crate::hosts::HostsOfSettings;
@@ -92,6 +93,8 @@ pub(super) struct Judge {
     leaves_questions: bool,
     /// Whether the agent types into programs without asking haft about the text.
     types_unheard: bool,
+    /// The arguments of the call, under the agent's own names.
+    arguments: Value,
     /// The servers that rules name.
     servers: Vec<String>,
     /// Whether the call is one of haft's own server, which judges it itself.
@@ -110,7 +113,8 @@ impl Judge {
         let rewrites = text.is_some_and(|text| !own_rules().concern(&text));
         let own = event.server_tool.as_ref().and_then(ServerTool::of_haft);
         let folders = (settings.environment.config_folder.as_path(), workspace.path());
-        let is_served = own.is_some_and(|tool| serves(tool, folders, files));
+        let is_served =
+            own.is_some_and(|tool| serves(tool, folders, files) && !is_other_server(&settings, workspace.path()));
         // Where the agent itself changes nothing, a yes of ours must not be what lets it.
         let plans = event.recipient.mode == PermissionMode::Plans;
         let never_asks = event.recipient.mode == PermissionMode::NeverAsks;
@@ -136,6 +140,7 @@ impl Judge {
             never_asks,
             leaves_questions,
             types_unheard,
+            arguments: Value::Object(event.input.clone()),
             servers,
             is_served,
         })
@@ -236,7 +241,7 @@ impl Judge {
     }
 
     fn by_effects_where(&self, tool: &str, effects: &[Effect], contained: Containment) -> Ruling {
-        self.policy.judge(tool, effects, Situation { contained, ..self.mode.into() })
+        self.policy.judge(tool, effects, Situation { contained, arguments: Some(&self.arguments), ..self.mode.into() })
     }
 
     /// Returns the code of other programs that changes would plant: in a new git repository, or where a protected name
@@ -270,12 +275,14 @@ impl Judge {
         Ok(if planted.is_empty() { ruling } else { ruling.stricter(self.by_effects(tool, &planted)) })
     }
 
-    /// Asks about files that are secrets by another name.
+    /// Asks about files that are secrets by another name. A patch shows what is around a change, as a reader does.
     fn stricter_for_other_names(&self, ruling: Ruling, effects: &[Effect]) -> Ruling {
-        let read =
-            effects.iter().filter_map(|effect| if let Effect::Read(target) = effect { Some(target) } else { None });
+        let touched = effects.iter().filter_map(|effect| match effect {
+            Effect::Read(target) | Effect::Change(target, _) => Some(target),
+            _ => None,
+        });
         let looks = SecretLooks::at(&self.workspace);
-        read.filter_map(|target| secrets::of_other_name(&looks, target)).fold(ruling, Ruling::stricter)
+        touched.filter_map(|target| secrets::of_other_name(&looks, target)).fold(ruling, Ruling::stricter)
     }
 
     /// Judges the reading of files by patterns: each as the path that it is, and as the secret that it finds.
@@ -384,12 +391,12 @@ fn is_default_question(ruling: &Ruling) -> bool {
 
 /// Returns the servers that rules about tools name.
 fn servers_in(rulebook: &Rulebook) -> Vec<String> {
-    let tool = |filed: &FiledRule| match &filed.written.rule.matches {
-        Pattern::Written(conditions) => conditions.tool.as_ref().map(|name| name.text().to_owned()),
-        Pattern::Tool(name) => Some(name.clone()),
-        Pattern::Effect(_) => None,
+    let named = |filed: &FiledRule| match &filed.written.rule.matches {
+        Pattern::Written(conditions) => conditions.tools.iter().map(|name| name.text().to_owned()).collect(),
+        Pattern::Tool(name) => vec![name.clone()],
+        Pattern::Effect(_) => Vec::new(),
     };
-    let tools: Vec<String> = rulebook.own.iter().chain(&rulebook.project).filter_map(tool).collect();
+    let tools: Vec<String> = rulebook.own.iter().chain(&rulebook.project).flat_map(named).collect();
     tools.iter().filter_map(|tool| server_tool::server_in(tool)).map(str::to_owned).collect()
 }
 

@@ -14,17 +14,24 @@ pub(super) struct SecretLooks<'w> {
     pub(super) workspace: &'w Workspace,
     read: RefCell<HashMap<(PathBuf, FolderReader), Vec<PathBuf>>>,
     same: RefCell<HashMap<PathBuf, Option<PathBuf>>>,
+    objects: RefCell<HashMap<String, bool>>,
 }
 
 impl<'w> SecretLooks<'w> {
     pub(super) fn at(workspace: &'w Workspace) -> Self {
-        Self { workspace, read: RefCell::default(), same: RefCell::default() }
+        Self { workspace, read: RefCell::default(), same: RefCell::default(), objects: RefCell::default() }
     }
 
     /// Returns the secrets that a program reads below a folder.
     pub(super) fn read_by(&self, folder: &Path, reader: FolderReader) -> Vec<PathBuf> {
         let look = || self.workspace.secrets_read_by(folder, reader);
         self.read.borrow_mut().entry((folder.to_owned(), reader)).or_insert_with(look).clone()
+    }
+
+    /// Returns whether a word names an object of git that is no commit.
+    pub(super) fn names_git_object(&self, word: &str) -> bool {
+        let look = || self.workspace.is_git_object_other_than_commit(word);
+        *self.objects.borrow_mut().entry(word.to_owned()).or_insert_with(look)
     }
 
     /// Returns the secret file of which a file is another name.

@@ -13,6 +13,7 @@ use haft_contract::path::{Extent, Place, Target, one_line};
 use haft_policy::decision::{Class, Decision, Ruling};
 use haft_workspace::files::{FolderReader, Workspace};
 
+use super::git_objects;
 use super::git_settings;
 use super::searchers::Selection;
 use super::secret_looks::SecretLooks;
@@ -61,24 +62,42 @@ pub(super) fn question(workspace: &Workspace, effects: &[Effect]) -> Option<Ruli
         .filter_map(|step| read_along(&looks, step, (finds, known_to_git)))
         .next()
         .or_else(|| by_other_patterns(&looks, effects))
-        .or_else(|| within_command::copied(&looks, effects))?;
-    let secret = one_line(&secret.to_string_lossy()).into_owned();
-    Some(Ruling {
+        .or_else(|| within_command::copied(&looks, effects))
+        .or_else(|| within_command::copied_out(&looks, effects));
+    if let Some(secret) = secret {
+        return Some(asked(
+            format!("It would read {} along with the rest, and haft cannot hide its values here.", shown(&secret)),
+            "leave that file out (grep --exclude='.env*', a path that does not hold it), or use haft's own tools, which \
+             hide its values",
+        ));
+    }
+    let is_unknown = steps().any(|step| matches!(step.does, Does::ReadUnknown));
+    let any = || looks.read_by(Path::new(""), FolderReader::Everything).into_iter().next();
+    let secret = is_unknown.then(any).flatten()?;
+    Some(asked(
+        format!("It would read files that are known only when it runs, such as {}.", shown(&secret)),
+        "name the files in the command, or use haft's own tools, which hide the values of secrets",
+    ))
+}
+
+/// A question that only a person answers.
+fn asked(reason: String, instead: &str) -> Ruling {
+    Ruling {
         decision: Decision::Ask,
         class: Class::Dangerous,
         rule: "secrets in folders".to_owned(),
-        reason: format!("It would read {secret} along with the rest, and haft cannot hide its values here."),
-        instead:
-            "leave that file out (grep --exclude='.env*', a path that does not hold it), or use haft's own tools, \
-                  which hide its values"
-                .to_owned(),
-    })
+        reason,
+        instead: instead.to_owned(),
+    }
+}
+
+fn shown(path: &Path) -> String {
+    one_line(&path.to_string_lossy()).into_owned()
 }
 
 /// Returns the question about a file that is a secret by another name: a hard link.
 pub(super) fn of_other_name(looks: &SecretLooks<'_>, target: &Target) -> Option<Ruling> {
     let secret = looks.secret_of_same_file(target)?;
-    let shown = |path: &Path| one_line(&path.to_string_lossy()).into_owned();
     let (name, secret) = (shown(target.place().path()), shown(&secret));
     Some(Ruling {
         decision: Decision::Ask,
@@ -175,11 +194,14 @@ fn prints_composed(words: &[String]) -> bool {
 fn read_along(looks: &SecretLooks<'_>, step: &Step, (finds, known_to_git): (Finds, FolderReader)) -> Option<PathBuf> {
     if step.words.first().is_some_and(|program| program == "git") {
         // Git shows all that it knows, from whichever folder.
-        let reader = match git_reader(step)? {
-            FolderReader::Git => known_to_git,
+        let reader = match git_reader(step) {
+            Some(FolderReader::Git) => Some(known_to_git),
             reader => reader,
         };
-        return looks.read_by(Path::new(""), reader).into_iter().next();
+        let known = reader.and_then(|reader| looks.read_by(Path::new(""), reader).into_iter().next());
+        // An object may have the content of each.
+        let any = || looks.read_by(Path::new(""), FolderReader::Everything).into_iter().next();
+        return known.or_else(|| any().filter(|_| git_objects::shows_other_than_commits(looks, step)));
     }
     if prints_composed(&step.words) {
         return looks.read_by(Path::new(""), FolderReader::Everything).into_iter().next();
@@ -251,6 +273,8 @@ fn git_reader(step: &Step) -> Option<FolderReader> {
         "stash",
         "bisect",
     ];
+    /// What else to do with what was stashed.
+    const RESTORING: &[&str] = &["list", "drop", "clear", "pop", "apply", "branch", "show"];
     let words = &step.words;
     // A search in differences tells whether a text is in them, letter by letter.
     let searches = words.iter().any(|word| word.starts_with("-S") || word.starts_with("-G"));
@@ -266,6 +290,10 @@ fn git_reader(step: &Step) -> Option<FolderReader> {
         // A secret that git ignores would be in its store, and in the next commit.
         "add" | "stage" if has_letter(words, "f") || has_option(words, "--force") => Some(FolderReader::Everything),
         sub if SHOWING.contains(&sub) || reads && BY_OPTIONS.contains(&sub) => Some(FolderReader::Git),
+        // What it takes from the files, a later command shows.
+        "stash" if has_letter(words, "a") || has_option(words, "--all") => Some(FolderReader::Everything),
+        "stash" if has_letter(words, "u") || has_option(words, "--include-untracked") => Some(FolderReader::NotIgnored),
+        "stash" if !words.iter().any(|word| RESTORING.contains(&word.as_str())) => Some(FolderReader::Git),
         "status" | "commit" | "add" | "stage" | "checkout" | "reset" | "restore" if is_verbose => {
             Some(FolderReader::NotIgnored)
         }

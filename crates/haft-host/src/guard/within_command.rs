@@ -5,9 +5,10 @@
 //!
 //! Not here: secrets that a part reads where they are now (`secrets`).
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use haft_contract::effect::{Change, Does, Effect, Step};
+use haft_contract::path::Target;
 use haft_workspace::files::FolderReader;
 
 use super::secret_looks::SecretLooks;
@@ -80,6 +81,58 @@ pub(super) fn copied(looks: &SecretLooks<'_>, effects: &[Effect]) -> Option<Path
         }
     }
     None
+}
+
+/// Returns a secret in a folder that one part copies, moves or links to a place outside of the workspace, where later
+/// commands read it and haft does not look.
+pub(super) fn copied_out(looks: &SecretLooks<'_>, effects: &[Effect]) -> Option<PathBuf> {
+    let leaves =
+        |step: &&Step| matches!(&step.does, Does::Change(Target::Outside(_), Change::Create | Change::Replace));
+    steps(effects).filter(leaves).filter(|step| copies_folders(step)).find_map(|leaving| {
+        let of_same = steps(effects).filter(|step| step.words == leaving.words);
+        let named = of_same.filter_map(|step| match &step.does {
+            Does::Read(Target::Inside(place)) | Does::List(Target::Inside(place)) => Some(place.path()),
+            Does::Change(Target::Inside(place), Change::Remove) => Some(place.path()),
+            _ => None,
+        });
+        // A link only names what it leads to.
+        let root = looks.workspace.path();
+        let linked = leaving.words.iter().skip(1).filter(|word| !word.starts_with('-')).map(Path::new);
+        let linked = linked.filter_map(|path| if path.has_root() { path.strip_prefix(root).ok() } else { Some(path) });
+        let reader = if leaving.words.first().is_some_and(|program| program == "git") {
+            FolderReader::Git
+        } else {
+            FolderReader::Everything
+        };
+        // A pattern begins in the folder above the first part that is one, and `.` is the workspace.
+        let folder = |path: &Path| -> PathBuf {
+            path.components()
+                .filter(|part| !matches!(part, Component::CurDir))
+                .take_while(|part| is_plain(part))
+                .collect()
+        };
+        // A clone and a worktree have all that git tracks, whatever their words name.
+        let tracked = (reader == FolderReader::Git).then_some(Path::new(""));
+        tracked
+            .into_iter()
+            .chain(named)
+            .chain(linked)
+            .find_map(|path| looks.read_by(&folder(path), reader).into_iter().next())
+    })
+}
+
+fn is_plain(part: &Component<'_>) -> bool {
+    !part.as_os_str().to_string_lossy().contains(['*', '?', '['])
+}
+
+/// Returns whether a program makes other names for whole folders.
+fn copies_folders(step: &Step) -> bool {
+    let is = |word: &str| step.words.iter().any(|said| said == word);
+    match step.words.first().map(String::as_str) {
+        Some("git") => is("clone") || is("worktree"),
+        Some(program) => COPIERS.contains(&program),
+        None => false,
+    }
 }
 
 fn made_by(step: &Step) -> Option<&Path> {

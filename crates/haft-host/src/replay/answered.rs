@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use haft_contract::BoxFuture;
 use haft_policy::decision::Class;
-use haft_policy::reach::Reach;
+use haft_policy::effect_kind::Reach;
 use haft_runtime::approval::{ApprovalRequest, Approver, Verdict};
 
 use super::recorded::Recorded;

@@ -121,7 +121,7 @@ impl Recorded {
             SessionRecord::Run { model, wire, said, .. } => {
                 self.runs.push(RecordedRun { model, wire, said, prompt: None, replies: Vec::new() });
             }
-            SessionRecord::Message(Message::User { text }) => {
+            SessionRecord::Message(Message::User { text, .. }) => {
                 // Later ones of a run are haft's own words to the model, and come again by themselves.
                 if let Some(run) = self.runs.last_mut().filter(|run| run.replies.is_empty()) {
                     run.prompt.get_or_insert(text);
@@ -149,6 +149,8 @@ impl Recorded {
             | SessionRecord::Queued(_)
             | SessionRecord::Unqueued(_)
             | SessionRecord::Draft(_)
+            // The model said what it said, also what is no longer told.
+            | SessionRecord::Rewound(_)
             // The calls are made again, and with them the state.
             | SessionRecord::Shared { .. } => {}
         }

@@ -40,7 +40,8 @@ use crate::loaded_workspace::{LoadedWorkspace, own_folders};
 use crate::notices::Notices;
 use crate::options::Options;
 use crate::project_files::OnUntrusted;
-use crate::session_records::{RunOptions, instructions, newest_session};
+use crate::session_names::newest_session;
+use crate::session_records::{RunOptions, instructions};
 
 /// Most files that are named of many.
 const MOST_NAMED: usize = 8;

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use super::expansion::{Expander, Style, of_process};
 use super::json_with_comments;
-use super::{ConfiguredServer, Origin, Reach, ServerSpec, ToolFilter};
+use super::{ConfiguredServer, LoginSpec, Origin, Reach, ServerSpec, ToolFilter};
 
 /// Longest name of a server, in bytes.
 const LONGEST_NAME: usize = 128;
@@ -92,6 +92,12 @@ impl Places<'_> {
         let of_user =
             of_user.filter(|(_, path, _)| !(is_twice(path) && OF_PROJECT.iter().any(|row| path.ends_with(row.path))));
         of_project.chain(of_user).filter_map(|(row, path, origin)| self.read(row, path, origin)).collect()
+    }
+
+    /// Returns where all files are, or would be.
+    pub(super) fn files(self) -> impl Iterator<Item = PathBuf> {
+        let of_project = OF_PROJECT.iter().map(move |row| self.workspace.join(row.path));
+        of_project.chain(OF_USER.iter().map(move |row| self.home.join(row.path)))
     }
 
     fn read(self, row: &Row, path: PathBuf, origin: Origin) -> Option<FromFile> {
@@ -222,16 +228,42 @@ fn spec_of(entry: &Value, expander: &Expander<'_>) -> Result<ServerSpec, String>
     }
     Ok(ServerSpec {
         reach: reach_of(entry, expander)?,
+        written_reach: written_reach(entry),
         environment,
         written_environment,
         hosts: Vec::new(),
         timeout: timeout_of(entry),
         start_timeout: start_timeout_of(entry),
         filter: filter_of(entry),
+        login: login_of(entry),
+        sampling: 0,
     })
 }
 
-fn reach_of(entry: &Map<String, Value>, expander: &Expander<'_>) -> Result<Reach, String> {
+/// Reads how a program logs in to the server. Secrets of others' clients are not taken from their files.
+fn login_of(entry: &Map<String, Value>) -> LoginSpec {
+    let own = entry.get("oauth").and_then(Value::as_object);
+    let text = |keys: [&str; 2]| {
+        let value = keys.iter().find_map(|key| own?.get(*key)).and_then(Value::as_str);
+        value.filter(|value| !value.contains(['$', '{'])).map(str::to_owned)
+    };
+    let scopes = own.and_then(|own| own.get("scopes")).or_else(|| entry.get("scopes"));
+    let scopes = match scopes {
+        Some(Value::Array(scopes)) => texts(scopes).unwrap_or_default(),
+        Some(Value::String(scopes)) => scopes.split_whitespace().map(str::to_owned).collect(),
+        _ => Vec::new(),
+    };
+    let port = own.and_then(|own| own.get("callbackPort")).and_then(Value::as_u64);
+    LoginSpec {
+        client_id: text(["clientId", "client_id"]),
+        scopes,
+        callback_port: port.and_then(|port| u16::try_from(port).ok()),
+        ..LoginSpec::default()
+    }
+}
+
+/// Returns the program and its arguments, as the file has them.
+fn words_of(entry: &Map<String, Value>) -> Result<Vec<String>, String> {
     let mut words = match entry.get("command") {
         Some(Value::String(program)) => vec![program.clone()],
         Some(Value::Array(words)) => texts(words).ok_or("\"command\" has entries that are not text")?,
@@ -242,7 +274,20 @@ fn reach_of(entry: &Map<String, Value>, expander: &Expander<'_>) -> Result<Reach
         let arguments = arguments.as_array().and_then(|arguments| texts(arguments));
         words.extend(arguments.ok_or("\"args\" is not a list of texts")?);
     }
-    let url = ["httpUrl", "url"].iter().find_map(|key| entry.get(*key)).and_then(Value::as_str);
+    Ok(words)
+}
+
+fn url_of(entry: &Map<String, Value>) -> Option<&str> {
+    ["httpUrl", "url"].iter().find_map(|key| entry.get(*key)).and_then(Value::as_str)
+}
+
+/// Returns the command line or the address, as the file has them.
+fn written_reach(entry: &Map<String, Value>) -> Vec<String> {
+    url_of(entry).map_or_else(|| words_of(entry).unwrap_or_default(), |url| vec![url.to_owned()])
+}
+
+fn reach_of(entry: &Map<String, Value>, expander: &Expander<'_>) -> Result<Reach, String> {
+    let (words, url) = (words_of(entry)?, url_of(entry));
     match (words.first().is_some_and(|program| !program.is_empty()), url) {
         (true, None) => {
             let words = words.iter().map(|word| expander.expand(word)).collect::<Result<Vec<_>, _>>()?;

@@ -11,6 +11,7 @@ use haft_host::host::block_on;
 use haft_host::hosts::HostLists;
 use haft_host::options::Options;
 use haft_mcp::asking::Asking;
+use haft_mcp::client::servers::Servers;
 use haft_mcp::http::{HttpServer, Served, Token, WithFixture};
 use haft_mcp::listeners::Listeners;
 use haft_mcp::serve::serve;
@@ -46,6 +47,7 @@ pub(super) fn run(common: &Common, arguments: &Serve) -> anyhow::Result<Exit> {
     let listeners = Listeners::default();
     let mut options = common.options();
     options.notices = listeners.reporting(options.notices);
+    let options = Servers::only_added_to(options, &arguments.with).map_err(anyhow::Error::msg)?;
     if let Some(address) = &arguments.http {
         return over_http(options, (lists, listeners), (address, arguments.fixture.is_some()));
     }

@@ -1,7 +1,7 @@
 //! `haft rules test`: whether the examples of all rules, and of the table of programs, hold.
 
 use haft_config::rules::Mistakes;
-use haft_policy::command::examples::failures_of_table;
+use haft_policy::examples::failures_of_table;
 
 use crate::arguments::Common;
 use crate::exit::Exit;

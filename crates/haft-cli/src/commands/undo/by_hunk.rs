@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::bail;
 use haft_contract::diff::Diff;
+use haft_contract::path::one_line;
 use haft_host::hunk_choice::{HunkChoice, OfferedHunk};
 use haft_host::rescue::Rescue;
 use haft_workspace::history::{Scope, UndoRequest, Which};
@@ -39,7 +40,7 @@ pub(super) fn run(common: &Common, rescue: &Rescue, number: Option<u64>) -> anyh
         Err(error) => return refused((common, Which::Newest), &error, rescue.redactor()),
     };
     let mut choice = HunkChoice::of(&changes, rescue.redactor());
-    for path in &choice.without_hunks {
+    for path in choice.without_hunks.iter().map(|path| one_line(path)) {
         talk(&rescue.redactor().redact_known(&format!(
             "{path} has no hunks: it was created or removed, or is not text. To undo it: haft undo {number} --file {path}"
         )));
@@ -93,7 +94,7 @@ fn chosen(choice: &mut HunkChoice, (input, output): (&mut impl BufRead, &mut imp
 }
 
 fn show(offered: &OfferedHunk, output: &mut impl Write) -> io::Result<()> {
-    writeln!(output, "{}", Part::Strong(&offered.path).rendered())?;
+    writeln!(output, "{}", Part::Strong(&one_line(&offered.path)).rendered())?;
     let diff = Diff { hunks: vec![offered.hunk.clone()], ..Diff::default() };
     shown_diff::lines(&diff, MOST_LINES).iter().try_for_each(|line| writeln!(output, "{}", line.part().rendered()))
 }

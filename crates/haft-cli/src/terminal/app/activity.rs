@@ -161,11 +161,13 @@ impl Activity {
         self.tails.forget(id);
     }
 
-    /// Returns the rows that show it.
-    pub(super) fn rows(&self, model: &str, now: Instant) -> Vec<String> {
+    /// Returns the rows that show it. Calls that wait for an answer do not run.
+    pub(super) fn rows(&self, model: &str, now: Instant, asked: &[String]) -> Vec<String> {
         let mut rows = Vec::new();
         let stopping = if self.is_stopping { " · stopping" } else { "" };
-        for (call, since) in self.calls.iter().take(MOST_CALLS) {
+        // The call of the first question is named by the question.
+        let shown = self.calls.iter().filter(|(call, _)| asked.first() != Some(&call.id));
+        for (call, since) in shown.take(MOST_CALLS) {
             let (lines, bytes) = self.tails.last(&call.id);
             let mut facts = time(now.saturating_duration_since(*since));
             if bytes > 0 {
@@ -175,9 +177,10 @@ impl Activity {
             rows.push(format!(
                 "{} {}{}",
                 paint(Ink::Warn, "◌"),
-                paint(Ink::Strong, &format!("Tool({})", call.tool)),
+                paint(Ink::Strong, &call.title),
                 paint(Ink::Plain, &about)
             ));
+            let facts = if asked.contains(&call.id) { "waits for your answer".to_owned() } else { facts };
             rows.push(paint(Ink::Faint, &format!("  {facts}{stopping}")));
             rows.extend(lines.iter().map(|line| paint(Ink::Faint, &format!("  │ {line}"))));
         }
@@ -185,6 +188,7 @@ impl Activity {
             rows.push(paint(Ink::Faint, &format!("  and {more} more calls")));
         }
         if self.calls.is_empty()
+            && asked.is_empty()
             && let Some(words) = self.model_words(model, now)
         {
             rows.push(format!("{} {}", paint(Ink::Warn, "◌"), paint(Ink::Faint, &format!("{words}{stopping}"))));

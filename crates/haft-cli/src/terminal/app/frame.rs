@@ -7,9 +7,11 @@ use haft_policy::policy::Mode;
 
 use super::App;
 use super::typing::HelpKind;
+use crate::terminal::completion::{Menu, MenuKind};
 use crate::terminal::editor::Editor;
 use crate::terminal::painted::{Ink, paint};
-use crate::terminal::protocol::{ModelReport, When, Yes};
+use crate::terminal::protocol::{ModelReport, Subject, When, Yes};
+use crate::terminal::question::Question;
 use crate::terminal::region::{Frame, Size};
 
 /// The prompt before the input.
@@ -27,9 +29,10 @@ impl App {
         self.columns = size.columns;
         let mut rows = self.text_rows();
         let model = self.model_name();
-        rows.extend(self.activity.rows(&model, now));
-        rows.extend(self.queued_rows());
         let is_asked = self.editing.is_none() && !self.questions.is_empty();
+        let asked = if is_asked { self.asked_calls() } else { Vec::new() };
+        rows.extend(self.activity.rows(&model, now, &asked));
+        rows.extend(self.queued_rows());
         if is_asked {
             self.questions.iter_mut().take(1).for_each(|question| question.drawn(now));
             rows.extend(self.question_rows());
@@ -44,6 +47,17 @@ impl App {
         }
         rows.push(self.status_row());
         Frame { rows, cursor }
+    }
+
+    /// The calls that wait for an answer; an empty name stands for work without a call.
+    fn asked_calls(&self) -> Vec<String> {
+        let call = |question: &Question| match &question.asked.about {
+            Subject::Call(request) => request.call.to_string(),
+            Subject::Circle { .. } | Subject::User { .. } | Subject::Plan { .. } | Subject::Rewind { .. } => {
+                String::new()
+            }
+        };
+        self.questions.iter().map(call).collect()
     }
 
     /// The text that the model is writing, as far as it is not finished.
@@ -115,11 +129,33 @@ impl App {
             rows.push(paint(ink, &format!("  {text}")));
         }
         rows.extend(self.menu.iter().flat_map(|menu| menu.rows()));
+        rows.extend(self.preview_rows());
         rows
     }
 
+    /// The preview of the session that is chosen in the menu.
+    fn preview_rows(&self) -> Vec<String> {
+        let chosen = self.menu.as_ref().filter(|menu| menu.kind == MenuKind::Sessions).map(Menu::chosen);
+        let lines = chosen.and_then(|id| self.previews.get(id));
+        lines.into_iter().flatten().map(|line| paint(Ink::Faint, &format!("    │ {line}"))).collect()
+    }
+
+    /// The status, the most important facts first: a narrow terminal cuts the others.
     fn status_row(&self) -> String {
         let mut parts = Vec::new();
+        if self.activity.is_busy() {
+            parts.push("Esc stops".to_owned());
+        }
+        match self.status.mode {
+            Mode::Normal => {}
+            Mode::Plan => parts.push("plan: nothing is changed".to_owned()),
+            Mode::Try => parts.push("try: changes of commands are discarded".to_owned()),
+        }
+        match self.status.yes {
+            Yes::Asked => {}
+            Yes::ToUndoable => parts.push("yes to what can be undone".to_owned()),
+            Yes::ToAll => parts.push("yolo".to_owned()),
+        }
         match &self.status.model {
             None => parts.push("looking for a model".to_owned()),
             Some(ModelReport::None(_)) => parts.push("no model".to_owned()),
@@ -134,19 +170,6 @@ impl App {
             parts.push(format!("{} tokens", Grouped(self.status.tokens)));
         }
         parts.extend(self.status.cost.clone());
-        match self.status.mode {
-            Mode::Normal => {}
-            Mode::Plan => parts.push("plan: nothing is changed".to_owned()),
-            Mode::Try => parts.push("try: changes of commands are discarded".to_owned()),
-        }
-        match self.status.yes {
-            Yes::Asked => {}
-            Yes::ToUndoable => parts.push("yes to what can be undone".to_owned()),
-            Yes::ToAll => parts.push("yolo".to_owned()),
-        }
-        if self.activity.is_busy() {
-            parts.push("Esc stops".to_owned());
-        }
         paint(Ink::Faint, &format!("  {}", parts.join(" · ")))
     }
 

@@ -8,9 +8,9 @@ use super::activity::ModelDoes;
 use super::{App, Question};
 use haft_contract::user_questions::UserAnswer;
 
-use crate::prompt::question_body;
 use crate::terminal::painted::{Ink, paint};
-use crate::terminal::protocol::{Asked, Found, Idle, ModelReport, Reply, Report, Subject};
+use crate::terminal::protocol::{Asked, Found, Idle, ModelReport, Reply, Report, RewindScope, Subject};
+use crate::terminal::question_body::question_body;
 use crate::terminal::region::Colours;
 use haft_host::user_questions::question_rows;
 
@@ -26,18 +26,14 @@ impl App {
                 self.use_model(model);
                 self.use_what_waited_for_model(now);
             }
-            Report::Files(files) => {
-                self.known.files = files;
-                self.refresh_menu();
-            }
-            Report::Session(id) => self.status.session = Some(id),
-            Report::Restored(queue, draft) => {
-                self.next_id = queue.iter().map(|queued| queued.id).max().unwrap_or(0).max(self.next_id);
-                self.queue = queue;
-                if self.editor.is_empty() {
-                    self.editor.set(&draft);
-                }
-            }
+            known @ (Report::Files(_)
+            | Report::UserCommands(_)
+            | Report::Sessions(_)
+            | Report::Preview(..)
+            | Report::Points(_)
+            | Report::Typed(_)
+            | Report::Session(_)
+            | Report::Restored(..)) => self.learn(known),
             Report::Step => {
                 self.end_text();
                 self.activity.model_does(ModelDoes::Awaited, now);
@@ -76,6 +72,46 @@ impl App {
             Report::Warn(text) => self.print(paint(Ink::Bad, &text)),
             Report::Idle(how) => self.idle(how, now),
         }
+    }
+
+    /// Takes what can be typed and chosen from now on.
+    fn learn(&mut self, report: Report) {
+        match report {
+            Report::Files(files) => {
+                self.known.files = files;
+                self.refresh_menu();
+            }
+            Report::UserCommands(commands) => {
+                self.known.own = commands;
+                self.refresh_menu();
+            }
+            Report::Sessions(sessions) => {
+                self.previews.clear();
+                self.known.sessions = sessions;
+            }
+            Report::Preview(id, lines) => _ = self.previews.insert(id, lines),
+            Report::Points(points) => self.known.points = points,
+            Report::Typed(text) => self.type_again(&text),
+            Report::Session(id) => self.status.session = Some(id),
+            Report::Restored(queue, draft) => {
+                self.next_id = queue.iter().map(|queued| queued.id).max().unwrap_or(0).max(self.next_id);
+                self.restored_up_to = self.next_id;
+                self.queue = queue;
+                if self.editor.is_empty() {
+                    self.editor.set(&draft);
+                }
+            }
+            // Everything else is something that happens.
+            _ => {}
+        }
+    }
+
+    /// Puts a text into the input, in front of what is typed.
+    fn type_again(&mut self, text: &str) {
+        let typed = self.editor.take();
+        let gap = if typed.is_empty() { "" } else { "\n" };
+        self.editor.set(&format!("{text}{gap}{typed}"));
+        self.refresh_menu();
     }
 
     fn idle(&mut self, how: Idle, now: Instant) {
@@ -135,12 +171,14 @@ impl App {
         self.status.model = Some(model);
     }
 
-    /// Sends what was typed while haft looked for a model.
+    /// Sends what was typed while haft looked for a model. What waited when the session was left waits on.
     fn use_what_waited_for_model(&mut self, now: Instant) {
-        match self.has_model() {
-            _ if self.activity.is_busy() || self.status.session.is_some() => {}
-            true => self.start_queued(now),
-            false => self.return_queued(),
+        let typed_now = self.queue.iter().position(|queued| queued.id > self.restored_up_to);
+        match (typed_now, self.has_model()) {
+            _ if self.activity.is_busy() => {}
+            (None, _) => {}
+            (Some(index), true) => self.start_one(index, now),
+            (Some(_), false) => self.return_queued(),
         }
     }
 
@@ -158,7 +196,7 @@ impl App {
         let Some(question) = self.questions.front_mut() else { return };
         let (lines, folded) = match &question.asked.about {
             Subject::Call(request) => question_body(request, (self.columns, self.colours == Colours::On), most_lines),
-            Subject::Plan { .. } => return,
+            Subject::Plan { .. } | Subject::Rewind { .. } => return,
             Subject::User { question, count } => {
                 let rows = question_rows(question, *count, self.columns);
                 (rows.into_iter().map(|row| paint(Ink::Plain, &row)).collect(), 0)
@@ -214,6 +252,9 @@ impl App {
             Reply::User(UserAnswer::No) => "no".to_owned(),
             Reply::User(UserAnswer::Skipped) => "no answer".to_owned(),
             Reply::Dismissed => "dismissed".to_owned(),
+            Reply::Rewind(RewindScope::Both) => "files and conversation".to_owned(),
+            Reply::Rewind(RewindScope::Files) => "files only".to_owned(),
+            Reply::Rewind(RewindScope::Conversation) => "conversation only".to_owned(),
             Reply::Instead(_) => return,
         };
         self.print(paint(Ink::Faint, &format!("  → {words}")));

@@ -5,8 +5,9 @@ use std::time::Instant;
 use super::App;
 use crate::terminal::call_line;
 use crate::terminal::painted::{Ink, paint};
-use crate::terminal::protocol::{Order, Queued, Reply, When};
+use crate::terminal::protocol::{ModelReport, Order, Queued, Reply, When};
 use crate::terminal::slash::{self, Slash};
+use haft_host::prompt_images::names_images;
 
 impl App {
     /// Sends the line; while something runs it waits.
@@ -20,7 +21,7 @@ impl App {
             self.send_instead(line);
             return;
         }
-        if let Some(slash) = slash::read(line) {
+        if let Some(slash) = slash::read(line, &self.known.own) {
             self.send_slash(slash, line, now);
             return;
         }
@@ -58,8 +59,8 @@ impl App {
     /// Starts what a line asks for.
     pub(super) fn start(&mut self, line: &str, now: Instant) {
         self.print_typed(line);
-        if let Some(Ok(slash)) = slash::read(line) {
-            self.run_slash(slash, now);
+        if let Some(Ok(slash)) = slash::read(line, &self.known.own) {
+            self.run_slash(slash, line, now);
             return;
         }
         self.activity.begin(now);
@@ -75,12 +76,11 @@ impl App {
     /// Lets a line wait. Only messages can be given to the model while it works.
     fn queue(&mut self, line: String, when: When) {
         let is_message = self.has_model() && !self.is_call(&line);
-        let when = if is_message { when } else { When::AfterTurn };
+        // Images go with a prompt of their own.
+        let when = if is_message && !names_images(&line) { when } else { When::AfterTurn };
         let queued = Queued { id: self.fresh_id(), text: line, when };
         self.queue.push(queued.clone());
-        if is_message {
-            self.order(Order::Queue(queued));
-        }
+        self.order(Order::Queue(queued));
     }
 
     /// Brings the last waiting line back to be changed.
@@ -96,10 +96,15 @@ impl App {
     /// Starts the waiting lines, now that nothing runs.
     pub(super) fn start_queued(&mut self, now: Instant) {
         while !self.activity.is_busy() && !self.queue.is_empty() {
-            let queued = self.queue.remove(0);
-            self.order(Order::Unqueue(queued.id));
-            self.start(&queued.text, now);
+            self.start_one(0, now);
         }
+    }
+
+    /// Starts one of the waiting lines.
+    pub(super) fn start_one(&mut self, index: usize, now: Instant) {
+        let queued = self.queue.remove(index);
+        self.order(Order::Unqueue(queued.id));
+        self.start(&queued.text, now);
     }
 
     /// Puts waiting lines back into the input, because the work was stopped.
@@ -107,6 +112,16 @@ impl App {
         while !self.queue.is_empty() {
             self.recall_queued();
         }
+    }
+
+    /// Opens the menu of conversations.
+    fn choose_session(&mut self) {
+        if self.known.sessions.is_empty() {
+            self.hint = Some("There is no earlier conversation in this project.".to_owned());
+            return;
+        }
+        self.editor.set("/resume ");
+        self.refresh_menu();
     }
 
     fn send_instead(&mut self, line: &str) {
@@ -130,17 +145,27 @@ impl App {
                 return;
             }
         };
+        if slash == Slash::Own && matches!(self.status.model, Some(ModelReport::None(_))) {
+            self.hint = Some("This command needs a model; /model lists the ways to connect one.".to_owned());
+            return;
+        }
+        if slash == Slash::Resume(None) {
+            self.choose_session();
+            return;
+        }
         let line = line.to_owned();
         self.editor.set("");
         self.menu = None;
         self.history.add(&line);
-        if self.activity.is_busy() && !slash.works_while_busy() {
-            let id = self.fresh_id();
-            self.queue.push(Queued { id, text: line, when: When::AfterTurn });
+        let is_awaited = slash == Slash::Own && self.status.model.is_none();
+        if is_awaited || self.activity.is_busy() && !slash.works_while_busy() {
+            let queued = Queued { id: self.fresh_id(), text: line, when: When::AfterTurn };
+            self.queue.push(queued.clone());
+            self.order(Order::Queue(queued));
             return;
         }
         self.print_typed(&line);
-        self.run_slash(slash, now);
+        self.run_slash(slash, &line, now);
     }
 
     /// Shows a line that was sent, as it was typed.

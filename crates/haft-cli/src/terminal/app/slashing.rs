@@ -3,14 +3,22 @@
 use std::time::Instant;
 
 use haft_contract::grouped::Grouped;
+use haft_host::wrapped::wrapped;
 use haft_policy::policy::Mode;
+use haft_tools::remember::MEMORY_FILE;
+use serde_json::json;
 
 use super::App;
 use super::reports::fact;
-use crate::terminal::painted::{Ink, paint};
+use crate::screen::safe;
+use crate::terminal::painted::{Ink, paint, width};
 use crate::terminal::protocol::{Order, Yes};
 use crate::terminal::slash::{self, Slash};
 
+/// The column in which the words of the help begin.
+const BESIDE: usize = 36;
+/// A terminal with fewer columns shows them below the names.
+const NARROW: usize = 70;
 const KEYS: &[(&str, &str)] = &[
     ("Enter", "sends; while the model works, at its next step"),
     ("Alt+Enter", "while the model works: sends after its turn"),
@@ -26,7 +34,7 @@ const KEYS: &[(&str, &str)] = &[
 ];
 
 impl App {
-    pub(super) fn run_slash(&mut self, slash: Slash, now: Instant) {
+    pub(super) fn run_slash(&mut self, slash: Slash, line: &str, now: Instant) {
         match slash {
             Slash::Help => self.help_screen(),
             Slash::Quit => self.order(Order::Quit),
@@ -41,9 +49,21 @@ impl App {
             }
             Slash::Model(None) => self.begin(Order::Haft(vec!["models".to_owned()]), now),
             Slash::Model(Some(name)) => self.begin(Order::Model(name), now),
-            Slash::Resume(id) => self.begin(Order::Resume(id), now),
+            Slash::Resume(Some(id)) => self.begin(Order::Resume(id), now),
+            // The person chooses before anything is sent.
+            Slash::Resume(None) => {}
+            Slash::Rewind(number) => self.begin(Order::Rewind(number), now),
+            Slash::Name(name) => self.begin(Order::Name(name), now),
+            Slash::Export(file) => self.begin(Order::Export(file), now),
+            Slash::Todo => self.begin(Order::NativeCall("todo", json!({})), now),
+            Slash::Memory if !self.known.files.iter().any(|file| file == MEMORY_FILE) => {
+                self.say("The memory of this project is empty: the model has remembered nothing.");
+            }
+            Slash::Memory => self.begin(Order::NativeCall("read_file", json!({ "path": MEMORY_FILE })), now),
+            Slash::Own => self.begin(Order::UserCommand(line.to_owned()), now),
             Slash::Shows(words) => self.begin(Order::Haft(words), now),
             Slash::Confirmed(words) => self.begin(Order::Confirmed(words), now),
+            Slash::ServerPrompt(words) => self.begin(Order::ServerPrompt(words), now),
         }
     }
 
@@ -53,11 +73,17 @@ impl App {
     }
 
     fn help_screen(&mut self) {
-        let commands = slash::help();
-        let keys = KEYS.iter().map(|(key, does)| ((*key).to_owned(), *does));
-        for (name, does) in keys.chain(commands) {
-            let gap = " ".repeat(34_usize.saturating_sub(name.chars().count()).max(2));
-            self.print(format!("  {}{gap}{}", paint(Ink::Name, &name), paint(Ink::Plain, does)));
+        let commands = slash::help().into_iter().map(|(name, does)| (name, does.to_owned()));
+        let own = self
+            .known
+            .own
+            .iter()
+            .map(|own| (format!("/{} {}", own.name, own.takes.as_deref().unwrap_or_default()), own.about.clone()));
+        let keys = KEYS.iter().map(|(key, does)| ((*key).to_owned(), (*does).to_owned()));
+        let lines: Vec<(String, String)> = keys.chain(commands).chain(own).collect();
+        for (name, does) in lines {
+            let rows = help_rows(&name, &does, self.columns);
+            self.finished.extend(rows);
         }
     }
 
@@ -91,4 +117,23 @@ impl App {
             self.print(fact("session", &session));
         }
     }
+}
+
+/// Returns a line of help: the words beside the name where both fit, else below it.
+fn help_rows(name: &str, does: &str, columns: usize) -> Vec<String> {
+    let is_beside = columns >= NARROW && width(name) < BESIDE - 3;
+    let indent = if is_beside { BESIDE } else { 6 };
+    let words = wrapped(&safe(does).replace('\n', " "), columns.saturating_sub(indent + 1).max(10), 0);
+    let mut words = words.iter().map(|row| paint(Ink::Plain, row));
+    let head = match words.next() {
+        Some(first) if is_beside => {
+            format!("  {}{}{first}", paint(Ink::Name, name), " ".repeat(BESIDE - 2 - width(name)))
+        }
+        first => {
+            let names = wrapped(&safe(name), columns.saturating_sub(3).max(10), 4);
+            let names: Vec<String> = names.iter().map(|row| format!("  {}", paint(Ink::Name, row))).collect();
+            format!("{}\n{}{}", names.join("\n"), " ".repeat(indent), first.unwrap_or_default())
+        }
+    };
+    std::iter::once(head).chain(words.map(|row| format!("{}{row}", " ".repeat(indent)))).collect()
 }

@@ -129,7 +129,8 @@ fn words_without_a_model_are_not_lost() {
 fn what_is_typed_before_a_model_is_found_waits_for_it() {
     let mut desktop = Desktop { app: App::new(Colours::Off, Mode::Normal, Yes::Asked), now: Instant::now() };
     desktop.types("do it\r");
-    assert!(desktop.orders().is_empty() && desktop.rows().contains("afterwards: do it"), "{}", desktop.rows());
+    assert!(matches!(desktop.orders().as_slice(), [Order::Queue(_)]), "it is recorded, and nothing starts");
+    assert!(desktop.rows().contains("afterwards: do it"), "{}", desktop.rows());
     let found = ModelReport::Is { name: "m1".into(), from: "here".into(), window: 1_000 };
     desktop.hear(Report::Model(found));
     assert!(desktop.orders().contains(&Order::Prompt("do it".into())));
@@ -247,7 +248,7 @@ fn what_goes_on_is_always_visible() {
     desktop.hear(Report::Writing("write_file".into())).hear(Report::Arguments(2_100));
     assert!(desktop.rows().contains("writing a call of write_file · 2.1 kB"), "{}", desktop.rows());
     for id in ["1", "2"] {
-        let call = RunningCall { id: id.into(), tool: "bash".into(), about: format!("make {id}") };
+        let call = RunningCall { id: id.into(), title: "Tool(bash)".into(), about: format!("make {id}") };
         desktop.hear(Report::CallBegan(call));
         desktop.app.tails().note(id, &format!("one\nlast line of {id}"));
     }
@@ -290,7 +291,7 @@ fn no_row_is_wider_than_the_terminal_whatever_is_shown() {
     let mut desktop = Desktop::chat();
     desktop.types("do it\r").hear(Report::Text("漢字 \u{1f468}\u{200d}\u{1f469} ".repeat(80)));
     let about = "x".repeat(500);
-    desktop.hear(Report::CallBegan(RunningCall { id: "1".into(), tool: "bash".into(), about }));
+    desktop.hear(Report::CallBegan(RunningCall { id: "1".into(), title: "Tool(bash)".into(), about }));
     desktop.types(&"long words and 漢字 ".repeat(30)).hear(question(1));
     for columns in [40, 41, 80, 200, 300] {
         let size = Size { rows: 30, columns };

@@ -1,5 +1,6 @@
 //! Handles keys and pastes.
 
+use std::collections::hash_map::Entry;
 use std::time::Instant;
 
 use super::{App, LEAVE_AGAIN, Search};
@@ -11,6 +12,8 @@ use crate::terminal::painted::{Ink, paint};
 use crate::terminal::protocol::{Order, Reply, When};
 use crate::terminal::question::Pressed;
 use crate::terminal::slash;
+use haft_host::prompt_images::mention_of_dropped;
+use haft_host::typed_words::words;
 
 impl App {
     /// Takes a key or a paste.
@@ -22,12 +25,24 @@ impl App {
                 let is_taken = asked.is_some_and(|question| question.paste(&text));
                 if !is_taken {
                     self.history.leave();
-                    self.editor.paste_in(&text);
+                    let dropped = mention_of_dropped(&text).filter(|_| self.has_model());
+                    self.editor.paste_in(dropped.as_deref().unwrap_or(&text));
                     self.refresh_menu();
                 }
             }
             Input::Key(key) if self.questions.is_empty() || self.editing.is_some() => self.press(key, now),
             Input::Key(key) => self.press_in_question(key, now),
+        }
+        self.ask_for_preview();
+    }
+
+    /// Orders the preview of the session that is chosen in the menu.
+    fn ask_for_preview(&mut self) {
+        let Some(menu) = self.menu.as_ref().filter(|menu| menu.kind == MenuKind::Sessions) else { return };
+        let id = menu.chosen().to_owned();
+        if let Entry::Vacant(vacant) = self.previews.entry(id.clone()) {
+            vacant.insert(Vec::new());
+            self.order(Order::Preview(id));
         }
     }
 
@@ -161,6 +176,8 @@ impl App {
             self.questions.push_front(question);
         } else if self.activity.is_busy() {
             self.stop();
+        } else if self.editor.is_empty() && !self.known.points.is_empty() {
+            self.hint = Some("/undo and a blank lists the messages to which you can go back.".to_owned());
         }
     }
 
@@ -256,10 +273,10 @@ impl App {
             MenuKind::Commands => {
                 self.accept();
                 // A command that needs no arguments runs immediately.
-                return !slash::is_complete(self.editor.text().trim());
+                return !slash::is_complete(self.editor.text().trim(), &self.known.own);
             }
             MenuKind::Files => self.accept(),
-            MenuKind::Sessions => {
+            MenuKind::Sessions | MenuKind::Points => {
                 self.accept();
                 return false;
             }
@@ -306,7 +323,7 @@ impl App {
     /// Returns what is known of the call that is being typed: its tool's words, what is wrong, what is missing.
     pub(super) fn help(&self) -> Vec<(HelpKind, String)> {
         let line = self.editor.text();
-        let (words, is_open) = call_line::words(line);
+        let (words, is_open) = words(line);
         let Some(tool) = words.first().and_then(|word| self.known.tools.iter().find(|tool| tool.name == word.text))
         else {
             return Vec::new();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use haft_contract::user_questions::{AnswerForm, AnswerOption, UserAnswer, UserQuestion};
+use haft_contract::user_questions::{AnswerForm, AnswerOption, Asker, UserAnswer, UserQuestion};
 
 use super::*;
 use crate::prompt::tests::{command, dangerous_command, request};
@@ -117,7 +117,8 @@ fn a_call_is_edited_as_the_line_that_would_make_it() {
 
 /// A question of the model that was drawn long enough ago.
 fn of_model(form: AnswerForm) -> (Question, Instant) {
-    let user_question = UserQuestion { text: "Which?".into(), header: Some("Format".into()), form };
+    let user_question =
+        UserQuestion { asker: Asker::Model, text: "Which?".into(), header: Some("Format".into()), form };
     let about = Subject::User { question: Arc::new(user_question), count: (1, 1) };
     let drawn = Instant::now();
     let mut question = Question::new(Asked { id: 7, about }, 0);

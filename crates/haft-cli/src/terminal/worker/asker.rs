@@ -172,7 +172,7 @@ impl Approver for Asker {
                 Some(Reply::Verdict(verdict)) => verdict,
                 Some(Reply::Always) => self.always(request),
                 Some(Reply::Instead(call)) => self.instead(call).await,
-                Some(Reply::GoOn | Reply::User(_) | Reply::Dismissed) | None => {
+                Some(Reply::GoOn | Reply::User(_) | Reply::Dismissed | Reply::Rewind(_)) | None => {
                     Verdict::NoAnswer { how: "ask the user to answer the question at a terminal".into() }
                 }
             }

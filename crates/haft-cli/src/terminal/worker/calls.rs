@@ -5,6 +5,7 @@ use haft_contract::reader::Reader;
 use haft_host::call_words::CallWords;
 use haft_host::for_person::for_reader;
 use haft_host::host::Host;
+use haft_host::result_preview::call_title;
 use haft_runtime::session::Session;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -26,6 +27,7 @@ impl CallLine {
                 let only = fields.values().next();
                 only.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned)).unwrap_or_default()
             }
+            GivenArguments::Json(Value::Object(fields)) if fields.is_empty() => String::new(),
             GivenArguments::Json(value) => value.to_string(),
         }
     }
@@ -46,7 +48,7 @@ pub(super) async fn run_by_person(
     let result = host.runtime.call(session, tool_call).await;
     let result = for_reader(result, Reader::of(Origin::Person));
     host.note_call(&result);
-    (results::whole((&call.tool, &about), &result, columns), result.text())
+    (results::whole((&call.tool, &about), &result, (host.runtime.catalog(), columns)), result.text())
 }
 
 /// Returns the call that a line means.
@@ -73,7 +75,8 @@ impl Worker {
         };
         let about = call.arguments();
         let id = tool_call.id.to_string();
-        let running = RunningCall { id: id.clone(), tool: call.tool.clone(), about: about.clone() };
+        let title = call_title(self.host.runtime.catalog(), &call.tool);
+        let running = RunningCall { id: id.clone(), title, about: about.clone() };
         self.report(Report::CallBegan(running));
         let (host, columns) = (self.host.clone(), self.columns());
         self.session();
@@ -94,20 +97,24 @@ impl Worker {
         let result = self.desk.attend(working, &stop, Some(session)).await;
         let result = for_reader(result, Reader::of(Origin::Person));
         host.note_call(&result);
-        let lines = results::whole((&call.tool, &about), &result, columns);
+        let lines = results::whole((&call.tool, &about), &result, (host.runtime.catalog(), columns));
         self.report(Report::CallEnded { id, lines, whole: None });
         if stop.is_cancelled() { Idle::Stopped } else { Idle::Done }
     }
 
     /// Runs a command of the person, as a call of the shell tool.
     pub(super) async fn shell(&mut self, command: &str) -> Idle {
-        let entry = self.host.runtime.catalog().list().into_iter().find(|entry| entry.native_name() == SHELL);
-        let Some(entry) = entry else {
-            self.report(Report::Note("There is no tool that runs commands here.".to_owned()));
+        self.native_call(SHELL, json!({ "command": command })).await
+    }
+
+    /// Calls a tool by haft's own name, whatever it is called here.
+    pub(super) async fn native_call(&mut self, name: &str, arguments: Value) -> Idle {
+        let entries = self.host.runtime.catalog().list_all();
+        let Some(entry) = entries.into_iter().find(|entry| entry.native_name() == name) else {
+            self.report(Report::Note(format!("The tool {name} is not available here.")));
             return Idle::Done;
         };
         let tool = entry.shown().name.clone();
-        let given = GivenArguments::Json(json!({ "command": command }));
-        self.call(CallLine { tool, given }).await
+        self.call(CallLine { tool, given: GivenArguments::Json(arguments) }).await
     }
 }

@@ -13,8 +13,10 @@ use haft_agent::told::Told;
 use haft_host::bounded_text::paragraph;
 use haft_host::host::Host;
 use haft_host::model::tuning::{Tuning, TuningFlags};
+use haft_host::result_preview::call_title;
 use haft_host::session_records::{ResumedSession, RunOptions, SessionRecorder, instructions};
 use haft_host::spans::{Spans, TracedRun};
+use haft_host::user_commands::ExpandedPrompt;
 use haft_model::conversation::{Message, Usage};
 use haft_policy::policy::Mode;
 use haft_runtime::record;
@@ -55,13 +57,21 @@ pub(super) fn window(host: &Host, model: &str) -> u64 {
 }
 
 impl Worker {
-    /// Lets the model work on a prompt to its end.
-    pub(super) async fn prompt(&mut self, text: String) -> Idle {
-        if let Err(error) = self.prepare(&text).await {
+    /// Lets the model work on a prompt to its end. The line is what the person typed for it.
+    pub(super) async fn prompt(&mut self, prompt: ExpandedPrompt, line: &str) -> Idle {
+        let prompt = match prompt.with_images_of(line, &self.host) {
+            Ok(prompt) => prompt,
+            Err(error) => {
+                self.warn(&error);
+                self.report(Report::Typed(line.to_owned()));
+                return Idle::Stopped;
+            }
+        };
+        if let Err(error) = self.prepare(line).await {
             self.warn(&error);
             return Idle::Stopped;
         }
-        match self.run_prompt(text).await {
+        match self.run_prompt(prompt).await {
             Ok(outcome) => self.tell_end(&outcome),
             Err(error) => {
                 self.warn(&error);
@@ -93,7 +103,7 @@ impl Worker {
         Ok(())
     }
 
-    async fn run_prompt(&mut self, text: String) -> anyhow::Result<Outcome> {
+    async fn run_prompt(&mut self, prompt: ExpandedPrompt) -> anyhow::Result<Outcome> {
         let (host, asker) = (self.host.clone(), self.asker.clone());
         let (Some(model), Some(recorder), Some(session)) = (&self.model, self.recorder.clone(), &self.session) else {
             anyhow::bail!("no model is connected; /model lists the ways");
@@ -101,7 +111,7 @@ impl Worker {
         let tuning = Tuning::new(&TuningFlags::default(), &host.settings, &model.endpoint.model)?;
         recorder.begin(&model.endpoint, tuning.noted_in(RunOptions::of(host.options())))?;
         session.set_agent(&model.endpoint.model);
-        let settings = self.settings(tuning, session.mode())?;
+        let settings = Settings { only_tools: prompt.tools, ..self.settings(tuning, session.mode())? };
         self.cost.price.clone_from(&settings.price);
         let past = match std::mem::take(&mut self.messages) {
             messages if messages.is_empty() => std::mem::take(&mut self.left),
@@ -109,14 +119,14 @@ impl Worker {
         };
         let messages = self.desk.messages.clone();
         let agent = Agent::new(&host.runtime, session, &model.connection, &*recorder).with_settings(settings);
-        let mut agent = agent.watched_by(&asker).steered_by(&messages).going_on(past);
+        let mut agent = agent.watched_by(&asker).steered_by(&messages).showing(prompt.images).going_on(past);
         let traced = TracedRun {
             runtime: &host.runtime,
             session: recorder.id(),
             endpoint: &model.endpoint,
             notices: host.options().notices.clone(),
         };
-        let spans = Spans::of(traced, &text);
+        let spans = Spans::of(traced, &prompt.text);
         let teller = Teller {
             reports: self.reports.clone(),
             recorder: recorder.clone(),
@@ -133,7 +143,7 @@ impl Worker {
                 spans.tell(what);
                 teller.tell(what);
             };
-            self.desk.attend(agent.run(text, &told, &stop), &stop, Some(session)).await
+            self.desk.attend(agent.run(prompt.text, &told, &stop), &stop, Some(session)).await
         };
         spans.end(Some(&outcome));
         spans.send().await;
@@ -220,8 +230,9 @@ impl Teller<'_> {
             Told::Steered(_) => self.steered(),
             Told::CallBegan { call, preview } => {
                 self.state().about.insert(call.id.clone(), preview.to_owned());
-                let (id, tool, about) = (call.id.clone(), call.name.clone(), preview.to_owned());
-                self.report(Report::CallBegan(RunningCall { id, tool, about }));
+                let title = call_title(self.host.runtime.catalog(), &call.name);
+                let (id, about) = (call.id.clone(), preview.to_owned());
+                self.report(Report::CallBegan(RunningCall { id, title, about }));
             }
             Told::CallEnded { call, result, .. } => {
                 self.recorder.result(record::of_result(result));
@@ -236,7 +247,10 @@ impl Teller<'_> {
                 self.report(Report::CallEnded { id: call.id.clone(), lines, whole: Some(whole) });
             }
             Told::Finished(_) => {}
-            Told::NotRun { call, answer } => self.report(Report::Lines(results::not_run(&call.name, &answer.text))),
+            Told::NotRun { call, answer } => self.report(Report::Lines(results::not_run(
+                &call_title(self.host.runtime.catalog(), &call.name),
+                &answer.text,
+            ))),
             Told::GoesOn(why) => {
                 self.note(&format!("The reply is incomplete: {why}. haft asks the model to continue."))
             }
@@ -292,7 +306,7 @@ pub(super) fn retold(left: &ResumedSession, id: &str, redactor: &Redactor) -> Ve
     let last_user = left.past.messages.iter().rposition(|message| matches!(message, Message::User { .. }));
     for message in left.past.messages.iter().skip(last_user.unwrap_or(0)) {
         let text = match message {
-            Message::User { text } => {
+            Message::User { text, .. } => {
                 let text: String = redactor.redact_known(text).chars().take(LONGEST_RETOLD).collect();
                 lines.push(format!("{} {}", paint(Ink::Name, "›"), paint(Ink::Strong, &text)));
                 continue;

@@ -7,6 +7,7 @@ use crate::arguments::{Arguments, Common};
 use crate::exit::Exit;
 use crate::screen::captured;
 use crate::terminal::protocol::{Idle, Reply, Report, Subject};
+use haft_host::user_commands::ExpandedPrompt;
 use haft_runtime::approval::Verdict;
 
 impl Worker {
@@ -23,39 +24,66 @@ impl Worker {
         if self.run_haft(plan).await != Exit::Ok {
             return Idle::Done;
         }
-        let asker = self.asker.clone();
         let does = format!("{} it", words.first().map_or("do", String::as_str));
-        let stop = tokio_util::sync::CancellationToken::new();
-        let asking = async {
-            tokio::select! {
-                () = stop.cancelled() => None,
-                reply = asker.ask_about(Subject::Plan { does }) => reply,
-            }
-        };
-        let reply = self.desk.attend(asking, &stop, None).await;
+        let reply = self.ask_in_between(Subject::Plan { does }).await;
         if reply == Some(Reply::Verdict(Verdict::AllowOnce)) {
             self.run_haft(words).await;
         }
         Idle::Done
     }
 
-    async fn run_haft(&mut self, words: Vec<String>) -> Exit {
+    /// Shows a prompt of a server, which is text of strangers, and sends it to the model after a yes.
+    pub(super) async fn server_prompt(&mut self, words: Vec<String>) -> Idle {
+        // Images are shown to the model only if the person names them, not the server.
+        let line = format!("/{}", words.get(1..).unwrap_or_default().join(" "));
+        let (exit, text) = self.printed(words).await;
+        if exit != Exit::Ok || text.is_empty() {
+            return Idle::Done;
+        }
+        let does = "send it to the model".to_owned();
+        match self.ask_in_between(Subject::Plan { does }).await {
+            Some(Reply::Verdict(Verdict::AllowOnce)) => {
+                self.prompt(ExpandedPrompt { text, ..ExpandedPrompt::default() }, &line).await
+            }
+            _ => Idle::Done,
+        }
+    }
+
+    /// Asks the person while nothing else runs.
+    pub(super) async fn ask_in_between(&mut self, about: Subject) -> Option<Reply> {
+        let asker = self.asker.clone();
+        let stop = tokio_util::sync::CancellationToken::new();
+        let asking = async {
+            tokio::select! {
+                () = stop.cancelled() => None,
+                reply = asker.ask_about(about) => reply,
+            }
+        };
+        self.desk.attend(asking, &stop, None).await
+    }
+
+    pub(super) async fn run_haft(&mut self, words: Vec<String>) -> Exit {
+        self.printed(words).await.0
+    }
+
+    /// Runs a subcommand and shows what it prints; returns that too.
+    async fn printed(&mut self, words: Vec<String>) -> (Exit, String) {
         let (common, columns) = (self.common.clone(), self.columns());
         let running = tokio::task::spawn_blocking(move || captured(columns, || run(&common, &words)));
         let stop = tokio_util::sync::CancellationToken::new();
         // Such a command is not stopped in the middle; the terminal stays usable.
-        let Ok((done, printed)) = self.desk.attend(running, &stop, None).await else { return Exit::Failed };
+        let Ok((done, printed)) = self.desk.attend(running, &stop, None).await else {
+            return (Exit::Failed, String::new());
+        };
         let printed = printed.trim_end();
         if !printed.is_empty() {
             self.report(Report::Lines(printed.lines().map(str::to_owned).collect()));
         }
-        match done {
-            Ok(exit) => exit,
-            Err(error) => {
-                self.warn(&error);
-                Exit::Failed
-            }
-        }
+        let exit = done.unwrap_or_else(|error| {
+            self.warn(&error);
+            Exit::Failed
+        });
+        (exit, printed.to_owned())
     }
 }
 

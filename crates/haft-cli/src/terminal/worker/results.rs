@@ -4,6 +4,7 @@ use haft_contract::plan::FileDiff;
 use haft_contract::result::{Did, Status, ToolResult};
 use haft_host::bounded_text::one_line_of;
 use haft_host::host::Host;
+use haft_host::result_preview::{call_title, result_preview};
 use haft_runtime::catalog::Catalog;
 
 use crate::screen::safe;
@@ -27,12 +28,9 @@ pub(super) fn short(
     result: &ToolResult,
     (catalog, columns): (&Catalog, usize),
 ) -> Vec<String> {
-    let mut lines = vec![String::new(), title((tool, about), result, columns)];
+    let mut lines = vec![String::new(), title((&call_title(catalog, tool), about), result, columns)];
     let ink = if result.error.is_some() { Ink::Bad } else { Ink::Faint };
-    let preview = match catalog.find(tool) {
-        Some(entry) => entry.tool().summary(result, MOST_PREVIEW),
-        None => result.default_summary(MOST_PREVIEW),
-    };
+    let preview = result_preview(catalog, tool, result, MOST_PREVIEW);
     lines.extend(preview.iter().map(|line| format!("  {}", paint(ink, line))));
     lines
 }
@@ -58,8 +56,12 @@ pub(super) fn changed(host: &Host, result: &ToolResult) -> Vec<String> {
 }
 
 /// Returns what is shown of a call that a person made.
-pub(super) fn whole((tool, about): (&str, &str), result: &ToolResult, columns: usize) -> Vec<String> {
-    let mut lines = vec![title((tool, about), result, columns)];
+pub(super) fn whole(
+    (tool, about): (&str, &str),
+    result: &ToolResult,
+    (catalog, columns): (&Catalog, usize),
+) -> Vec<String> {
+    let mut lines = vec![title((&call_title(catalog, tool), about), result, columns)];
     match &result.error {
         Some(error) => {
             lines.extend(result.text().lines().map(|line| paint(Ink::Bad, line)));
@@ -85,12 +87,12 @@ pub(super) fn refused(error: &anyhow::Error) -> String {
 }
 
 /// Returns the line of a call that was not run.
-pub(super) fn not_run(tool: &str, why: &str) -> Vec<String> {
-    let title = format!("{} {}", paint(Ink::Bad, "●"), paint(Ink::Strong, &format!("Tool({tool})")));
+pub(super) fn not_run(title: &str, why: &str) -> Vec<String> {
+    let title = format!("{} {}", paint(Ink::Bad, "●"), paint(Ink::Strong, title));
     vec![String::new(), title, format!("  {}", paint(Ink::Bad, why.lines().next().unwrap_or_default()))]
 }
 
-fn title((tool, about): (&str, &str), result: &ToolResult, columns: usize) -> String {
+fn title((name, about): (&str, &str), result: &ToolResult, columns: usize) -> String {
     let is_good = result.status == Status::Ok && result.exit_code.is_none_or(|code| code == 0);
     let mut facts = Vec::new();
     match (result.status, result.exit_code) {
@@ -111,10 +113,10 @@ fn title((tool, about): (&str, &str), result: &ToolResult, columns: usize) -> St
         facts.push(format!("/undo {number}"));
     }
     let facts = facts.join(" · ");
-    let used = tool.chars().count() + facts.chars().count() + "● Tool()   ()".len();
+    let used = name.chars().count() + facts.chars().count() + "●   ()".len();
     let room = columns.saturating_sub(used).clamp(12, LONGEST_ABOUT);
     let about = if about.is_empty() { String::new() } else { format!(" {}", one_line_of(about, room)) };
     let mark = if is_good { paint(Ink::Good, "●") } else { paint(Ink::Bad, "●") };
-    let name = paint(Ink::Strong, &format!("Tool({tool})"));
+    let name = paint(Ink::Strong, name);
     format!("{mark} {name}{} {}", paint(Ink::Plain, &about), paint(Ink::Faint, &format!("({facts})")))
 }

@@ -1,5 +1,6 @@
 //! Secrets that a command or a search would read along with everything else: the guard cannot hide them, so it asks.
 
+use haft_testkit::require::Need;
 use serde_json::{Value, json};
 
 use super::super::Place;
@@ -79,6 +80,156 @@ fn commands_that_read_secrets_along_with_the_rest_are_asked_about() {
         let (decision, reason) = place.guarded("Bash", &json!({ "command": command }));
         assert_ne!(decision, "allow", "{command}: {reason}");
         assert!(!reason.contains("canary"), "{reason}");
+    }
+}
+
+#[test]
+fn git_commands_that_name_an_object_which_is_no_commit_are_asked_about() {
+    if !Need::Git.met(std::process::Command::new("git").arg("--version").output().is_ok()) {
+        return;
+    }
+    let place = place();
+    std::fs::remove_dir_all(place.path("ws/.git")).expect("it is there");
+    place.put("ws/.gitignore", "*.env\n");
+    let workspace = place.path("ws");
+    let git = |line: &str| {
+        let settings = "git config user.name u; git config user.email u@example.com;";
+        let output = std::process::Command::new("sh")
+            .args(["-c", &format!("{settings} {line}")])
+            .current_dir(&workspace)
+            .output();
+        String::from_utf8(output.expect("sh starts").stdout).expect("git prints ASCII").trim().to_owned()
+    };
+    git("git init -q -b main; git add .gitignore src; git commit -qm first; git tag -am said v1");
+    let stored = git("git hash-object -w .env");
+    let tree = git(&format!("printf '100644 blob {stored}\\tx\\n' | git mktree"));
+    git(&format!("git tag k {stored}; git tag -am said held {tree}"));
+    let commit = git("git rev-parse HEAD");
+    let short = &stored[..7];
+    for packed in ["true", "git gc -q"] {
+        git(packed);
+        for command in [
+            format!("git show {stored}"),
+            format!("git show {short}"),
+            format!("git show {}", stored.to_uppercase()),
+            format!("git cat-file -p {stored}"),
+            format!("git cat-file blob {short}"),
+            format!("git diff {short} {}", &tree[..8]),
+            format!("git diff {commit}..{short}"),
+            format!("git show {tree}:x"),
+            format!("git archive {tree}"),
+            format!("git grep . {tree}"),
+            format!("git diff-tree -p {tree} {tree}"),
+            format!("git blame {tree} -- x"),
+            format!("git merge-file -p --object-id {stored} {stored} {stored}"),
+            "git show k".to_owned(),
+            "git show tags/k".to_owned(),
+            "git cat-file blob refs/tags/k".to_owned(),
+            "git archive held".to_owned(),
+        ] {
+            let (decision, reason) = place.guarded("Bash", &json!({ "command": command }));
+            assert_ne!(decision, "allow", "after {packed}: {command}: {reason}");
+        }
+        for command in [
+            format!("git show {commit}"),
+            format!("git show {}", &commit[..7]),
+            format!("git log -p {}..main", &commit[..9]),
+            format!("git cat-file -p {commit}"),
+            format!("git cat-file -t {stored}"),
+            "git show v1".to_owned(),
+            "git diff v1..HEAD".to_owned(),
+            "git log -p main".to_owned(),
+            format!("git ls-tree {tree}"),
+        ] {
+            let (decision, reason) = place.guarded("Bash", &json!({ "command": command }));
+            assert_eq!(decision, "allow", "after {packed}: {command}: {reason}");
+        }
+    }
+}
+
+/// Commands that give secrets a name elsewhere, or read files whose names a file says.
+const OTHER_WAYS: &[&str] = &[
+    "cp -r . /tmp/x1",
+    "cp -a . /tmp/x1",
+    "cp -t /tmp -r .",
+    "cp -r conf /tmp/x1",
+    "cp -r \"$PWD\" /tmp/x1",
+    "rsync -a ./ /tmp/x1",
+    "rsync -a conf/ /tmp/x1/",
+    "mv ./* /tmp",
+    "mv conf /tmp/x1",
+    "ln -s \"$PWD\" /tmp/w",
+    "ln -s . /tmp/w",
+    "find . -name '*' -exec cp {} /tmp/x1 \\;",
+    "while read f; do cat $f; done < list",
+    "xargs cat < list",
+    "xargs -a list cat",
+    "cat $(cat list)",
+    "read f < list; cat \"$f\"",
+    "cpio -o < list",
+    "tar -T list -cf -",
+    "rsync --files-from=list . /tmp/o",
+    "sort --files0-from=list",
+    "zip - -@ < list",
+    "pax -w < list",
+    "awk '{while((getline l < $0)>0) print l}' list",
+    "yq .env",
+    "yq -p props -o json .env",
+    "yq e -P .env",
+    "git stash -a",
+    "git stash push --all",
+    "git stash -u",
+];
+
+#[test]
+fn other_names_for_secrets_and_names_from_files_are_questions_that_no_yes_answers() {
+    let place = place();
+    place.put("ws/list", ".env\n");
+    let mut allowed = Vec::new();
+    for command in OTHER_WAYS {
+        for flags in [&[][..], &["--yes"][..], &["--yes=all"][..]] {
+            let (decision, reason) = place.guarded_with(flags, "Bash", &json!({ "command": command }));
+            allowed.extend((decision == "allow").then(|| format!("{flags:?} {command}: {reason}")));
+        }
+    }
+    assert!(allowed.is_empty(), "{}", allowed.join("\n"));
+    std::fs::remove_file(place.path("ws/.env")).expect("it is there");
+    std::fs::remove_dir_all(place.path("ws/conf")).expect("it is there");
+    for command in ["cp -r . /tmp/x1", "ln -s . /tmp/w", "cat $(cat list)", "git stash -u"] {
+        let (decision, reason) = place.guarded_with(&["--yes=all"], "Bash", &json!({ "command": command }));
+        assert_eq!(decision, "allow", "{command}: {reason}");
+    }
+}
+
+#[test]
+fn copies_that_git_makes_of_a_tracked_secret_elsewhere_are_questions_that_no_yes_answers() {
+    if !Need::Git.met(std::process::Command::new("git").arg("--version").output().is_ok()) {
+        return;
+    }
+    let place = place();
+    std::fs::remove_dir_all(place.path("ws/.git")).expect("it is there");
+    let made = std::process::Command::new("git").args(["init", "-q"]).current_dir(place.path("ws")).status();
+    assert!(made.expect("git starts").success());
+    let judged = |command: &str| place.guarded_with(&["--yes=all"], "Bash", &json!({ "command": command })).0;
+    let copies = ["git clone . /tmp/q2", "git worktree add /tmp/q3", "git worktree add --detach /tmp/q3 HEAD"];
+    copies.iter().for_each(|command| assert_eq!(judged(command), "allow", "nothing is tracked: {command}"));
+    let added = std::process::Command::new("git").args(["add", "-f", ".env"]).current_dir(place.path("ws")).status();
+    assert!(added.expect("git starts").success());
+    copies.iter().for_each(|command| assert_ne!(judged(command), "allow", "{command}"));
+}
+
+#[test]
+fn a_patch_of_another_name_of_a_secret_is_judged_as_one_of_the_secret() {
+    let place = place();
+    std::fs::hard_link(place.path("ws/.env"), place.path("ws/hard.txt")).expect("there is room");
+    for path in ["hard.txt", ".env"] {
+        let patch = format!("*** Begin Patch\n*** Update File: {path}\n@@\n-a\n+b\n*** End Patch");
+        let event = json!({
+            "session_id": "s", "turn_id": "t", "model": "m", "cwd": place.path("ws"), "permission_mode": "default",
+            "hook_event_name": "PreToolUse", "tool_name": "apply_patch", "tool_input": { "command": patch },
+        });
+        let said = place.guard(&[], &[], event.to_string().as_bytes());
+        assert!(said.out.contains("\"deny\"") && !said.out.contains("canary"), "{path}: {}", said.out);
     }
 }
 

@@ -13,9 +13,9 @@ use haft_contract::error::AdvanceYes;
 use haft_contract::process::Level;
 use haft_policy::containment::{Containment, only_looks};
 use haft_policy::decision::{Class, Decision, Ruling};
+use haft_policy::effect_kind::EffectKind;
+use haft_policy::effect_kind::can_be_undone;
 use haft_policy::policy::Mode;
-use haft_policy::rule::EffectSort;
-use haft_policy::undoable::can_be_undone;
 use haft_tools::bash::reading::{read_command, runs_typed_text, scene};
 use haft_workspace::state::{Covers, WorkspaceState};
 
@@ -171,7 +171,7 @@ pub(super) fn leaving(ruling: Ruling, leaves_sandbox: bool) -> Ruling {
 /// Returns whether a command reads a file outside of the workspace and the system, also through a link.
 fn reads_elsewhere(effects: &[Effect]) -> bool {
     let is_read = |effect: &Effect| matches!(effect, Effect::Step(step) if matches!(step.does, Does::Read(_)));
-    effects.iter().any(|effect| is_read(effect) && EffectSort::of(effect) == EffectSort::CommandReadsElsewhere)
+    effects.iter().any(|effect| is_read(effect) && EffectKind::of(effect) == EffectKind::CommandReadsElsewhere)
 }
 
 /// Refuses to read outside where the agent would not ask: the sandboxes of agents let commands read everything.

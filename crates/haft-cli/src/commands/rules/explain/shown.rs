@@ -11,7 +11,7 @@ use haft_contract::path::one_line;
 use haft_contract::process::Level;
 use haft_contract::reader::Reader;
 use haft_policy::decision::Decision;
-use haft_policy::rule::EffectSort;
+use haft_policy::effect_kind::EffectKind;
 
 use crate::screen::{Part, safe};
 use haft_host::bounded_text::{columns_in as columns_of, cut};
@@ -135,7 +135,7 @@ fn parts(explained: &Explained, width: usize) -> Vec<ShownLine> {
 }
 
 fn says_little(part: &JudgedPart) -> bool {
-    let is_plain = part.lists_workspace || part.sort == EffectSort::CommandPrints;
+    let is_plain = part.lists_workspace || part.sort == EffectKind::CommandPrints;
     is_plain && part.ruling.decision == Decision::Allow
 }
 

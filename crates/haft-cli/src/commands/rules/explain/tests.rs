@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use haft_contract::effect::Danger;
 use haft_contract::process::Level;
 use haft_policy::decision::{Class, Decision, Ruling};
-use haft_policy::rule::EffectSort;
+use haft_policy::effect_kind::EffectKind;
 
 use super::shown;
 use haft_host::explain::judged::{Confined, Explained, JudgedPart};
@@ -22,7 +22,7 @@ fn explained(command: &str, parts: &[(&str, &str, Decision, &str)]) -> Explained
         .map(|(text, does, decision, rule)| {
             let from = command.find(text).expect("the part is in the command");
             let ruling = ruling(*decision, rule, &format!("It would {does}."));
-            let sort = EffectSort::Dangerous(Danger::DownloadedCode);
+            let sort = EffectKind::Dangerous(Danger::DownloadedCode);
             JudgedPart { does: (*does).to_owned(), lists_workspace: false, part: from..from + text.len(), sort, ruling }
         })
         .collect();

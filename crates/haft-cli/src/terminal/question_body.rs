@@ -1,34 +1,45 @@
 //! The question as rows for a terminal: what would happen, why it is asked, and the answers there are.
 
+use std::borrow::Cow;
+
 use anstyle::{AnsiColor, Style};
 use haft_contract::plan::{FileDiff, Preview};
 use haft_policy::decision::Class;
 use haft_policy::grant::GrantScope;
 use haft_runtime::approval::{ApprovalRequest, AskedCommand, AskedEffect, Offer};
 
-use super::marked::{self, Marks};
+use super::marked_command::{self, Marks};
 use crate::screen::safe;
+use crate::shown_diff::{self, LONGEST_LINE};
 use crate::terminal::shown_change;
+use haft_host::argument_lines::argument_lines;
+use haft_host::bounded_text::shortened_line;
 use haft_host::wrapped::wrapped;
 
 /// Most lines of a preview.
 const MOST_LINES: usize = 60;
-/// Most characters of a line.
-const LONGEST_LINE: usize = 2_000;
 
 /// A terminal, as far as the question cares.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Paper {
-    pub(super) columns: usize,
-    pub(super) marks: Marks,
+pub(crate) struct Paper {
+    pub(crate) columns: usize,
+    pub(crate) marks: Marks,
 }
 
 impl Paper {
     /// Returns the rows of the question.
-    pub(super) fn question(self, request: &ApprovalRequest) -> Vec<String> {
+    pub(crate) fn question(self, request: &ApprovalRequest) -> Vec<String> {
         let mut rows = self.body(request, MOST_LINES);
         rows.extend(self.answers(request));
+        if left_out(request, MOST_LINES) > 0 {
+            rows.push("v  view everything first".to_owned());
+        }
         rows
+    }
+
+    /// Returns the rows of the question with its whole preview, without the answers.
+    pub(crate) fn everything(self, request: &ApprovalRequest) -> Vec<String> {
+        self.body(request, usize::MAX)
     }
 
     /// Returns the rows without the answers, with at most so many lines of a preview.
@@ -42,7 +53,7 @@ impl Paper {
     }
 
     /// Returns the rows that show the rule by which this is never asked again.
-    pub(super) fn to_paste(self, rule: &str) -> Vec<String> {
+    pub(crate) fn to_paste(self, rule: &str) -> Vec<String> {
         let faint = Style::new().dimmed();
         let mut lines = vec!["To stop this question, add this to rules.toml:".to_owned()];
         lines.extend(rule.lines().map(|line| format!("  {}", safe(line))));
@@ -62,7 +73,7 @@ impl Paper {
             let notes = text.strip_suffix(command.text.as_str()).unwrap_or_default();
             rows.extend(notes.lines().flat_map(|note| self.said(&format!("  {}", safe(note)), 4)));
         }
-        rows.extend(marked::rows(command, self.columns, self.marks));
+        rows.extend(marked_command::rows(command, self.columns, self.marks));
         rows.push("It would:".to_owned());
         rows.extend(request.effects.iter().flat_map(|effect| self.effect(effect)));
         rows.extend(request.besides.iter().flat_map(|words| self.said(&format!("  also {}", one_line(words)), 4)));
@@ -117,18 +128,26 @@ pub(crate) fn question_body(
     most_lines: usize,
 ) -> (Vec<String>, usize) {
     let marks = if has_colours { Marks::Colours } else { Marks::Signs };
-    let left_out = match &request.preview {
-        _ if request.command.is_some() => 0,
-        Preview::Arguments => 0,
-        Preview::Diff(files) => {
-            let lines = |file: &FileDiff| file.diff.hunks.iter().map(|hunk| hunk.lines.len()).sum::<usize>();
-            files.iter().map(|file| lines(file).saturating_sub(most_lines)).sum()
-        }
-        Preview::Command(text) | Preview::Request(text) | Preview::Text(text) => {
-            text.lines().count().saturating_sub(most_lines)
-        }
+    (Paper { columns, marks }.body(request, most_lines), left_out(request, most_lines))
+}
+
+/// Returns how many lines of a preview are not shown, or not shown whole.
+fn left_out(request: &ApprovalRequest, most_lines: usize) -> usize {
+    let of_text = |text: &str| {
+        let is_cut = |line: &&str| matches!(shortened(line, most_lines), Cow::Owned(_));
+        let cut = text.lines().take(most_lines).filter(is_cut).count();
+        text.lines().count().saturating_sub(most_lines) + cut
     };
-    (Paper { columns, marks }.body(request, most_lines), left_out)
+    match &request.preview {
+        _ if request.command.is_some() => 0,
+        Preview::Arguments => of_text(&argument_lines(&request.arguments).join("\n")),
+        Preview::Diff(files) => files.iter().map(|file| shown_diff::not_whole(&file.diff, most_lines)).sum(),
+        Preview::Command(text) | Preview::Request(text) | Preview::Text(text) => of_text(text),
+    }
+}
+
+fn shortened(line: &str, most_lines: usize) -> Cow<'_, str> {
+    if most_lines == usize::MAX { Cow::Borrowed(line) } else { shortened_line(line, LONGEST_LINE) }
 }
 
 /// The command stands above, so that its text is not said twice.
@@ -141,11 +160,12 @@ pub(crate) fn scope_words(offer: &Offer) -> String {
 
 fn preview_lines(request: &ApprovalRequest, most_lines: usize) -> Vec<String> {
     let text = match &request.preview {
-        Preview::Arguments => serde_json::to_string_pretty(&request.arguments).unwrap_or_default(),
+        Preview::Arguments => argument_lines(&request.arguments).join("\n"),
         Preview::Diff(files) => return files.iter().flat_map(|file| diff_lines(file, most_lines)).collect(),
         Preview::Command(text) | Preview::Request(text) | Preview::Text(text) => text.clone(),
     };
-    let mut lines: Vec<String> = text.lines().take(most_lines).map(|line| format!("  | {}", one_line(line))).collect();
+    let shown = text.lines().take(most_lines).map(|line| escaped(&shortened(line, most_lines)));
+    let mut lines: Vec<String> = shown.map(|line| format!("  | {line}")).collect();
     let left = text.lines().count().saturating_sub(most_lines);
     if left > 0 {
         lines.push(format!("  | [{left} more lines]"));
@@ -162,7 +182,9 @@ fn diff_lines(file: &FileDiff, most_lines: usize) -> Vec<String> {
 }
 
 fn one_line(text: &str) -> String {
-    let cut: String = text.chars().take(LONGEST_LINE).collect();
-    let more = if cut.len() < text.len() { " […]" } else { "" };
-    format!("{}{more}", safe(&cut).replace('\n', "\\n").replace('\t', " "))
+    escaped(&shortened_line(text, LONGEST_LINE))
+}
+
+fn escaped(line: &str) -> String {
+    safe(line).replace('\n', "\\n").replace('\t', " ")
 }

@@ -11,7 +11,7 @@ use haft_host::bounded_text::columns_of;
 
 /// How parts are marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Marks {
+pub(crate) enum Marks {
     /// By colours and underlines.
     Colours,
     /// By signs beneath.
@@ -31,7 +31,7 @@ struct Cell {
 }
 
 /// Returns the rows of the command.
-pub(super) fn rows(command: &AskedCommand, columns: usize, marks: Marks) -> Vec<String> {
+pub(crate) fn rows(command: &AskedCommand, columns: usize, marks: Marks) -> Vec<String> {
     let room = columns.saturating_sub(MARGIN).max(8);
     let mut rows = Vec::new();
     for line in lines(command) {
