@@ -77,6 +77,7 @@ use haft_contract::stamp::Stamp;
 
 use crate::history::History;
 use crate::history::git::object_kind::{self, ObjectKind};
+use crate::history::git::stashes;
 use crate::state::WorkspaceState;
 use crate::state::journal::Journal;
 pub use agent_edit::{AgentEdit, AgentTurn};
@@ -88,6 +89,7 @@ use open::Root;
 use search::Watch;
 use secrets::SecretFiles;
 
+pub use crate::history::git::stashes::StashedSecret;
 pub use secrets::FolderReader;
 use wide::Agreed;
 
@@ -162,6 +164,12 @@ impl Workspace {
     pub fn is_git_object_other_than_commit(&self, word: &str) -> bool {
         let stores = self.secrets.look(&self.root, Breadth::Whole).stores;
         stores.iter().any(|store| object_kind::kinds(&store.git_dir, word).contains(&ObjectKind::Other))
+    }
+
+    /// Returns secrets among untracked files that somebody has stashed, one for each stash that has any.
+    pub fn stashed_secrets(&self) -> Vec<StashedSecret> {
+        let stores = self.secrets.look(&self.root, Breadth::Whole).stores;
+        stores.iter().flat_map(|store| stashes::secrets(&store.git_dir)).collect()
     }
 
     /// Returns the secret file of which a file is another name.

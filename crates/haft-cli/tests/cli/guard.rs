@@ -12,6 +12,8 @@ mod real_events;
 mod recording;
 #[path = "guard/secrets.rs"]
 mod secrets;
+#[path = "guard/stashes.rs"]
+mod stashes;
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -3,7 +3,7 @@
 //! The program is read as GNU sed reads it. Whatever it would not take is not understood.
 
 use crate::act::{FileOp, ProgramReading, RawEffect};
-use crate::languages::marks::{NUMBER, act, script};
+use crate::languages::marks::{GAP, NUMBER, act, script};
 
 /// Reads a program.
 pub(crate) fn read(text: &str) -> ProgramReading {
@@ -156,7 +156,7 @@ impl Parser {
                     self.at += 1;
                     self.runs_lines();
                     // With nothing kept of the line, the replacement is the command.
-                    self.reading.inner.push(script(&replacement));
+                    self.reading.inner.push(script(&with_gaps(&replacement)));
                 }
                 Some('g' | 'p' | 'i' | 'I' | 'm' | 'M' | '0'..='9' | NUMBER) => self.at += 1,
                 _ => return self.end_of_command(),
@@ -308,6 +308,26 @@ impl Parser {
     }
 }
 
+/// Returns a replacement as the text that it makes: what it takes from the line is not known.
+fn with_gaps(replacement: &str) -> String {
+    let mut text = String::new();
+    let mut rest = replacement.chars();
+    while let Some(c) = rest.next() {
+        match c {
+            '&' => text.push(GAP),
+            '\\' => match rest.next() {
+                Some('n') => text.push('\n'),
+                // A part of the line, or a change of the letters that follow.
+                Some('0'..='9' | 'L' | 'U' | 'l' | 'u' | 'E') => text.push(GAP),
+                Some(escaped) => text.push(escaped),
+                None => {}
+            },
+            c => text.push(c),
+        }
+    }
+    text
+}
+
 fn is_digit(c: char) -> bool {
     c.is_ascii_digit() || c == NUMBER
 }
@@ -381,6 +401,7 @@ mod tests {
         assert_eq!(runs("p;/x/{e rm -rf ~\n}"), ["rm -rf ~"]);
         assert_eq!(runs("s/.*/rm -rf ~/e"), ["rm -rf ~"]);
         assert_eq!(runs("s,x,cat \\, y,ge"), ["cat , y"]);
+        assert_eq!(runs("s/.*/cat &/e;s/x/a\\&b \\1/e"), ["cat …", "a&b …"]);
         for text in ["e", "s/a/b/e", "s/a/b/pe;p"] {
             assert!(matches!(acts(text).as_slice(), [RawEffect::Unknown(_)]), "{text}");
         }

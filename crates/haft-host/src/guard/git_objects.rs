@@ -6,8 +6,13 @@
 //!
 //! Not here: words with a path behind a colon (`HEAD:.env`), which `haft-policy` reads.
 
-use super::secret_looks::SecretLooks;
+use std::path::PathBuf;
+
 use haft_contract::effect::Step;
+use haft_workspace::files::StashedSecret;
+
+use super::secret_looks::SecretLooks;
+use super::secrets::{has_letter, has_option};
 
 /// Subcommands that show only names and sizes of objects.
 const NAMING: &[&str] = &["ls-tree", "rev-parse", "rev-list", "describe", "name-rev", "tag", "branch", "merge-base"];
@@ -22,6 +27,27 @@ pub(super) fn shows_other_than_commits(looks: &SecretLooks<'_>, step: &Step) -> 
     }
     let mut names = words.flat_map(|word| word.split("..")).map(name_in).filter(|name| !name.is_empty());
     names.any(|name| looks.names_git_object(name))
+}
+
+/// Options that take in the commits of stashes, or commits that the words do not say.
+const TAKING_IN_STASHES: &[&str] = &["--all", "--reflog", "--walk-reflogs", "--glob", "--stdin", "--alternate-refs"];
+
+/// Returns a secret that a git command, which shows contents, may show out of a stash.
+pub(super) fn stashed(looks: &SecretLooks<'_>, step: &Step) -> Option<PathBuf> {
+    let words = || step.words.iter().skip(1);
+    let has = |option: &str| has_option(&step.words, option);
+    let is_of_stash = words().find(|word| !word.starts_with('-')).is_some_and(|sub| sub == "stash");
+    let takes_untracked = has("--include-untracked") || has("--only-untracked") || has_letter(&step.words, "um");
+    let takes_all = TAKING_IN_STASHES.iter().any(|option| has(option)) || has_letter(&step.words, "g");
+    // Without those options "git stash show" and "git stash list" leave untracked files out.
+    let may_show = |secret: &&StashedSecret| match is_of_stash {
+        true => takes_untracked,
+        false => {
+            takes_all || words().flat_map(|word| word.split("..")).map(name_in).any(|name| secret.is_named_by(name))
+        }
+    };
+    let secret = looks.stashed().iter().find(may_show)?;
+    Some(secret.path.clone().unwrap_or_else(|| PathBuf::from("the untracked files of a stash")))
 }
 
 /// Returns what names an object in a word: `v1^{tree}:docs` begins with `v1`.

@@ -2,12 +2,12 @@
 //!
 //! Each search reads folders, and a command may have thousands of parts. So haft searches only once for each question.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use haft_contract::path::Target;
-use haft_workspace::files::{FolderReader, Workspace};
+use haft_workspace::files::{FolderReader, StashedSecret, Workspace};
 
 /// The answers that one judgement has got so far.
 pub(super) struct SecretLooks<'w> {
@@ -15,11 +15,18 @@ pub(super) struct SecretLooks<'w> {
     read: RefCell<HashMap<(PathBuf, FolderReader), Vec<PathBuf>>>,
     same: RefCell<HashMap<PathBuf, Option<PathBuf>>>,
     objects: RefCell<HashMap<String, bool>>,
+    stashed: OnceCell<Vec<StashedSecret>>,
 }
 
 impl<'w> SecretLooks<'w> {
     pub(super) fn at(workspace: &'w Workspace) -> Self {
-        Self { workspace, read: RefCell::default(), same: RefCell::default(), objects: RefCell::default() }
+        Self {
+            workspace,
+            read: RefCell::default(),
+            same: RefCell::default(),
+            objects: RefCell::default(),
+            stashed: OnceCell::new(),
+        }
     }
 
     /// Returns the secrets that a program reads below a folder.
@@ -32,6 +39,11 @@ impl<'w> SecretLooks<'w> {
     pub(super) fn names_git_object(&self, word: &str) -> bool {
         let look = || self.workspace.is_git_object_other_than_commit(word);
         *self.objects.borrow_mut().entry(word.to_owned()).or_insert_with(look)
+    }
+
+    /// Returns secrets among untracked files that somebody has stashed.
+    pub(super) fn stashed(&self) -> &[StashedSecret] {
+        self.stashed.get_or_init(|| self.workspace.stashed_secrets())
     }
 
     /// Returns the secret file of which a file is another name.

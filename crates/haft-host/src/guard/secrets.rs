@@ -199,6 +199,7 @@ fn read_along(looks: &SecretLooks<'_>, step: &Step, (finds, known_to_git): (Find
             reader => reader,
         };
         let known = reader.and_then(|reader| looks.read_by(Path::new(""), reader).into_iter().next());
+        let known = known.or_else(|| reader.and_then(|_| git_objects::stashed(looks, step)));
         // An object may have the content of each.
         let any = || looks.read_by(Path::new(""), FolderReader::Everything).into_iter().next();
         return known.or_else(|| any().filter(|_| git_objects::shows_other_than_commits(looks, step)));

@@ -39,7 +39,14 @@ pub(super) fn known_to_git(effects: &[Effect]) -> FolderReader {
 
 fn adds(step: &Step) -> bool {
     let is_git = step.words.first().is_some_and(|program| program == "git");
-    is_git && step.words.iter().skip(1).any(|word| ADDING.contains(&word.as_str()))
+    is_git && step.words.iter().skip(1).any(|word| ADDING.contains(&word.as_str())) && !stashes_tracked(step)
+}
+
+/// Returns whether a part stashes only files that git tracks.
+fn stashes_tracked(step: &Step) -> bool {
+    let words = &step.words;
+    let is_stash = words.iter().skip(1).find(|word| !word.starts_with('-')).is_some_and(|sub| sub == "stash");
+    is_stash && !has_letter(words, "ua") && !has_option(words, "--include-untracked") && !has_option(words, "--all")
 }
 
 fn takes_ignored(step: &Step) -> bool {

@@ -17,29 +17,35 @@ const SLACK: Duration = Duration::from_millis(400);
 /// The shortest limit that is tried.
 const SHORTEST: Duration = Duration::from_millis(1);
 
-/// How often a check is tried: a busy machine can be late once, a tool that does not stop is late each time.
-const TRIALS: usize = 3;
+/// How long to wait before another trial: a busy machine is late for a while, a tool that does not stop is late each time.
+const PAUSES: [Duration; 5] = [
+    Duration::ZERO,
+    Duration::from_millis(250),
+    Duration::from_millis(500),
+    Duration::from_secs(1),
+    Duration::from_secs(2),
+];
 
 /// Gives the tool half of the time that it needs.
 pub(super) async fn time_limit(bench: &Bench<'_>, good: &Good) -> Finding {
-    for _ in 1..TRIALS {
-        let finding = try_time_limit(bench, good).await;
-        if finding.verdict != Verdict::Failed {
-            return finding;
-        }
-    }
-    try_time_limit(bench, good).await
+    unless_always(async || try_time_limit(bench, good).await).await
 }
 
 /// Stops the tool in the middle of a call.
 pub(super) async fn cancel(bench: &Bench<'_>, good: &Good) -> Finding {
-    for _ in 1..TRIALS {
-        let finding = try_cancel(bench, good).await;
+    unless_always(async || try_cancel(bench, good).await).await
+}
+
+/// Returns the first finding that is no failure, or the last one.
+async fn unless_always(trial: impl AsyncFn() -> Finding) -> Finding {
+    for pause in PAUSES {
+        let finding = trial().await;
         if finding.verdict != Verdict::Failed {
             return finding;
         }
+        tokio::time::sleep(pause).await;
     }
-    try_cancel(bench, good).await
+    trial().await
 }
 
 async fn try_time_limit(bench: &Bench<'_>, good: &Good) -> Finding {

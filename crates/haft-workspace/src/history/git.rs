@@ -13,6 +13,7 @@ pub(super) mod object_store;
 pub(super) mod pointers;
 pub(super) mod reflog;
 pub(super) mod refs;
+pub(crate) mod stashes;
 mod store_files;
 pub(super) mod survey;
 pub(super) mod whole;

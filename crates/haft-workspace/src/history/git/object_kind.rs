@@ -61,7 +61,7 @@ fn is_name(word: &str) -> bool {
 }
 
 /// Returns the name of the object that a reference has.
-fn referenced(git_dir: &Path, word: &str) -> Option<String> {
+pub(super) fn referenced(git_dir: &Path, word: &str) -> Option<String> {
     let text = |path: &Path| {
         let mut text = String::new();
         open_file(path).ok()?.take(LARGEST_LIST).read_to_string(&mut text).ok().map(|_| text)
