@@ -38,7 +38,9 @@ pub(super) fn stashed(looks: &SecretLooks<'_>, step: &Step) -> Option<PathBuf> {
     let has = |option: &str| has_option(&step.words, option);
     let is_of_stash = words().find(|word| !word.starts_with('-')).is_some_and(|sub| sub == "stash");
     let takes_untracked = has("--include-untracked") || has("--only-untracked") || has_letter(&step.words, "um");
-    let takes_all = TAKING_IN_STASHES.iter().any(|option| has(option)) || has_letter(&step.words, "g");
+    // A search in messages finds commits of stashes too.
+    let searches = words().take_while(|word| *word != "--").any(|word| word.contains(":/") || word.contains("^{/"));
+    let takes_all = searches || TAKING_IN_STASHES.iter().any(|option| has(option)) || has_letter(&step.words, "g");
     // Without those options "git stash show" and "git stash list" leave untracked files out.
     let may_show = |secret: &&StashedSecret| match is_of_stash {
         true => takes_untracked,

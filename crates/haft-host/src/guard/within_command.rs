@@ -15,8 +15,9 @@ use super::secret_looks::SecretLooks;
 use super::secrets::{COPIERS, has_letter, has_option};
 
 /// Subcommands of git that may make it know more files.
-const ADDING: &[&str] =
-    &["add", "stage", "update-index", "apply", "am", "read-tree", "stash", "commit", "mv", "fast-import"];
+const ADDING: &[&str] = &["add", "stage", "update-index", "apply", "am", "read-tree", "commit", "mv", "fast-import"];
+/// What `git stash` does without taking files.
+const READING_STASHES: &[&str] = &["list", "show", "drop", "clear", "pop", "apply", "branch"];
 /// Options of git that choose another folder, whose ignore files do not hold.
 const ELSEWHERE: &[&str] = &["--git-dir", "--work-tree"];
 
@@ -38,15 +39,16 @@ pub(super) fn known_to_git(effects: &[Effect]) -> FolderReader {
 }
 
 fn adds(step: &Step) -> bool {
-    let is_git = step.words.first().is_some_and(|program| program == "git");
-    is_git && step.words.iter().skip(1).any(|word| ADDING.contains(&word.as_str())) && !stashes_tracked(step)
+    let mut words = step.words.iter().map(String::as_str);
+    let is_adding = |word: &str| ADDING.contains(&word) || word == "stash" && stashes_untracked(&step.words);
+    words.next().is_some_and(|program| program == "git") && words.any(is_adding)
 }
 
-/// Returns whether a part stashes only files that git tracks.
-fn stashes_tracked(step: &Step) -> bool {
-    let words = &step.words;
-    let is_stash = words.iter().skip(1).find(|word| !word.starts_with('-')).is_some_and(|sub| sub == "stash");
-    is_stash && !has_letter(words, "ua") && !has_option(words, "--include-untracked") && !has_option(words, "--all")
+/// Returns whether a `git stash` takes files that git does not track.
+fn stashes_untracked(words: &[String]) -> bool {
+    let action = words.iter().skip_while(|word| *word != "stash").nth(1);
+    let only_reads = action.is_some_and(|action| READING_STASHES.contains(&action.as_str()));
+    !only_reads && (has_letter(words, "ua") || has_option(words, "--include-untracked") || has_option(words, "--all"))
 }
 
 fn takes_ignored(step: &Step) -> bool {
