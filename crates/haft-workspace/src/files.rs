@@ -40,6 +40,7 @@ pub(crate) mod repository;
 mod rules;
 mod same_file;
 mod search;
+mod secret_lookup;
 mod secrets;
 pub(crate) mod shut;
 mod step_back;
@@ -76,8 +77,6 @@ use haft_contract::search::{FindRequest, Found, ListRequest, Listing, SearchRequ
 use haft_contract::stamp::Stamp;
 
 use crate::history::History;
-use crate::history::git::object_kind::{self, ObjectKind};
-use crate::history::git::stashes;
 use crate::state::WorkspaceState;
 use crate::state::journal::Journal;
 pub use agent_edit::{AgentEdit, AgentTurn};
@@ -146,35 +145,6 @@ impl Workspace {
     pub fn masking_secrets(mut self, masks: bool) -> Self {
         self.masks_secrets = masks;
         self
-    }
-
-    /// Returns the files below a folder whose names say that they are secret and that such a program reads.
-    pub fn secrets_read_by(&self, folder: &Path, reader: FolderReader) -> Vec<PathBuf> {
-        self.secrets.read_by(&self.root, folder, reader)
-    }
-
-    /// Returns the passwords and tokens in the settings of git that hold here.
-    pub fn git_secrets(&self) -> Vec<GitSecret> {
-        Followed::look(&self.root).into_git_secrets()
-    }
-
-    /// Returns whether a word names an object of git that is no commit, by a reference or by the beginning of its name.
-    ///
-    /// Such an object may have the content of any file, also of one that git ignores.
-    pub fn is_git_object_other_than_commit(&self, word: &str) -> bool {
-        let stores = self.secrets.look(&self.root, Breadth::Whole).stores;
-        stores.iter().any(|store| object_kind::kinds(&store.git_dir, word).contains(&ObjectKind::Other))
-    }
-
-    /// Returns secrets among untracked files that somebody has stashed, one for each stash that has any.
-    pub fn stashed_secrets(&self) -> Vec<StashedSecret> {
-        let stores = self.secrets.look(&self.root, Breadth::Whole).stores;
-        stores.iter().flat_map(|store| stashes::secrets(&store.git_dir)).collect()
-    }
-
-    /// Returns the secret file of which a file is another name.
-    pub fn secret_of_same_file(&self, target: &Target) -> Option<PathBuf> {
-        self.secrets.same_as(&self.root, target)
     }
 
     /// Protects files that trusted code names, by their paths from the root: no command changes them.
